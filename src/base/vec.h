@@ -55,6 +55,11 @@ void shd_vec_auto_done(void *vec);
 /* A copy of the items in an arena; NULL when memory is out. */
 #define shd_vec_copy(v, arena) shd_arena_copy(arena, (v)->items, (v)->count * sizeof(*(v)->items))
 
+/* Checks the list, and puts a copy of it into an arena for good: items and count of *to. */
+#define shd_vec_keep(v, arena, to, err)                                                                \
+	(!(v)->failed && ((to)->items = shd_vec_copy(v, arena)) ? ((to)->count = (v)->count, SHERD_OK) \
+	                                                        : shd_fail_nomem(err))
+
 /* Frees and empties. */
 #define shd_vec_done(v) (free((v)->items), (void)(*(v) = (__typeof__(*(v))){0}))
 

@@ -31,8 +31,8 @@ void shd_flatbuf_build_init(shd_flatbuf_builder *b)
 void shd_flatbuf_build_done(shd_flatbuf_builder *b)
 {
 	shd_buf_done(&b->out);
-	shd_buf_done(&b->vtables);
-	shd_buf_done(&b->spans);
+	shd_vec_done(&b->vtables);
+	shd_vec_done(&b->spans);
 }
 
 /* Fills in the vtable, widest fields first so that no byte between them is lost; returns its size. */
@@ -63,15 +63,15 @@ static uint16_t flatbuf_build_plan(const char *widths, uint8_t vtable[HEAD + 2 *
 /* The position of an equal vtable, made now if there is none yet. */
 static size_t place_vtable(shd_flatbuf_builder *b, const uint8_t *vtable, uint16_t bytes)
 {
-	const size_t *known = (const size_t *)(const void *)b->vtables.data;
-	for (size_t i = 0; i < b->vtables.len / sizeof(*known); i++)
+	const size_t *known = b->vtables.items;
+	for (size_t i = 0; i < b->vtables.count; i++)
 		if (known[i] + bytes <= b->out.len && memcmp(b->out.data + known[i], vtable, bytes) == 0)
 			return known[i];
 	pad(b, 0, 2);
 	size_t at = b->out.len;
 	shd_buf_append(&b->out, vtable, bytes);
 	if (!failed(b))
-		shd_buf_append(&b->vtables, &at, sizeof(at));
+		shd_vec_push(&b->vtables, at);
 	return at;
 }
 
@@ -169,7 +169,7 @@ void shd_flatbuf_build_f64s(shd_flatbuf_builder *b, size_t from, const double *v
 void shd_flatbuf_build_span(shd_flatbuf_builder *b, size_t from, uint64_t len, uint32_t align)
 {
 	const shd_flatbuf_span span = {.len = len, .from = from, .align = align};
-	shd_buf_append(&b->spans, &span, sizeof(span));
+	shd_vec_push(&b->spans, span);
 }
 
 static uint64_t round_up(uint64_t v, uint64_t multiple)
@@ -179,19 +179,19 @@ static uint64_t round_up(uint64_t v, uint64_t multiple)
 
 int shd_flatbuf_build_finish(shd_flatbuf_builder *b, uint64_t most, uint64_t *size, sherd_error *err)
 {
-	shd_flatbuf_span *spans = (shd_flatbuf_span *)(void *)b->spans.data;
+	shd_flatbuf_span *spans = b->spans.items;
 	uint64_t end = b->out.len;
 	if (failed(b))
 		return shd_fail_nomem(err);
 	most = most > UINT32_MAX ? UINT32_MAX : most;
-	for (size_t i = 0; i < b->spans.len / sizeof(*spans) && end <= most; i++) {
+	for (size_t i = 0; i < b->spans.count && end <= most; i++) {
 		spans[i].at = round_up(end + HEAD, spans[i].align);
 		end = spans[i].len > most ? most + 1 : spans[i].at + spans[i].len;
 	}
 	end = round_up(end, ALIGN);
 	if (end > most)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "too-large", "more than %llu bytes", (unsigned long long)most);
-	for (size_t i = 0; i < b->spans.len / sizeof(*spans); i++)
+	for (size_t i = 0; i < b->spans.count; i++)
 		lead(b, (size_t)spans[i].from, spans[i].at - HEAD);
 	*size = end;
 	return SHERD_OK;
@@ -199,6 +199,6 @@ int shd_flatbuf_build_finish(shd_flatbuf_builder *b, uint64_t most, uint64_t *si
 
 size_t shd_flatbuf_build_spans(const shd_flatbuf_builder *b, const shd_flatbuf_span **out)
 {
-	*out = (const shd_flatbuf_span *)(const void *)b->spans.data;
-	return b->spans.len / sizeof(**out);
+	*out = b->spans.items;
+	return b->spans.count;
 }

@@ -11,18 +11,18 @@
 
 #include "base/buf.h"
 
-typedef struct shd_flatbuf_builder {
-	shd_buf out;     /* everything but the spans */
-	shd_buf vtables; /* of size_t: where each lies */
-	shd_buf spans;   /* of shd_flatbuf_span */
-} shd_flatbuf_builder;
-
 /* A payload: where its bytes lie in the file that is made, and how many they are. */
 typedef struct shd_flatbuf_span {
 	uint64_t at, len;
 	uint64_t from; /* the offset that leads to it */
 	uint32_t align;
 } shd_flatbuf_span;
+
+typedef struct shd_flatbuf_builder {
+	shd_buf out;             /* everything but the spans */
+	SHD_VEC(size_t) vtables; /* where each lies */
+	SHD_VEC(shd_flatbuf_span) spans;
+} shd_flatbuf_builder;
 
 #define SHD_FLATBUF_MOST_FIELDS 64
 

@@ -87,12 +87,12 @@ void graph_flush(sherd_graph *g)
 }
 
 typedef struct lines {
-	shd_buf starts; /* of char * */
+	SHD_VEC(char *) starts;
 } lines;
 
 static bool put(lines *l, char *line)
 {
-	shd_buf_append(&l->starts, &line, sizeof(line));
+	shd_vec_push(&l->starts, line);
 	return true;
 }
 
@@ -126,8 +126,8 @@ static int compare(const void *a, const void *b)
 static char *join(lines *l)
 {
 	shd_buf text = {0};
-	char **list = (char **)(void *)l->starts.data;
-	size_t count = l->starts.len / sizeof(*list);
+	char **list = l->starts.items;
+	size_t count = l->starts.count;
 	if (count)
 		qsort(list, count, sizeof(*list), compare);
 	for (size_t i = 0; i < count; i++) {
@@ -135,7 +135,7 @@ static char *join(lines *l)
 		free(list[i]);
 	}
 	shd_buf_append(&text, "", 1);
-	shd_buf_done(&l->starts);
+	shd_vec_done(&l->starts);
 	return (char *)text.data;
 }
 
@@ -207,7 +207,7 @@ void assert_consistent(const sherd_graph *g)
 	uint64_t by_type = 0, in_shards = 0;
 	assert_ok(sherd_graph_find(g, NULL, check_node, &c, err));
 	assert_ok(sherd_graph_edges(g, NULL, put_edge, &all, err));
-	size_t edges = all.starts.len / sizeof(char *);
+	size_t edges = all.starts.count;
 	/* Every node is known here, so the edges from all nodes are all edges, and so are those to all nodes. */
 	char *every = join(&all), *out = join(&c.out), *in = join(&c.in);
 	assert_string_equal(every, out);

@@ -38,9 +38,9 @@ struct sherd_ckpt {
 	sherd_ckpt_shard *shards;
 	ckpt_crcs *crcs;
 	size_t shard_count;
-	size_t opened;     /* files and crcs that are initialised */
-	sherd_error *lost; /* by shard: why it is not open, its reader NULL; NULL: all are */
-	shd_buf gone;      /* of const char *: tensors that went with them */
+	size_t opened;              /* files and crcs that are initialised */
+	sherd_error *lost;          /* by shard: why it is not open, its reader NULL; NULL: all are */
+	SHD_VEC(const char *) gone; /* tensors that went with them */
 	/* Tensors, and their pieces in one array: those of tensor t are first_piece[t] .. first_piece[t+1]. */
 	sherd_tensor *tensors;
 	size_t count;

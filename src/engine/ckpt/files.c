@@ -7,7 +7,7 @@
 typedef struct gathering {
 	ckpt_files *files;
 	const char *prefix;
-	shd_buf list; /* of ckpt_file */
+	SHD_VEC(ckpt_file) list;
 	bool nomem;
 } gathering;
 
@@ -26,7 +26,7 @@ static bool ckpt_files_gather(void *arg, const char *key, const sherd_stat *stat
 		.name_id = name.set_id,
 	};
 	g->nomem = !f.key;
-	shd_buf_append(&g->list, &f, sizeof(f));
+	shd_vec_push(&g->list, f);
 	return !g->nomem;
 }
 
@@ -36,8 +36,8 @@ static int ckpt_files_collect(gathering *g, sherd_store *store, sherd_error *err
 	shd_buf_printf(&start, "%s_shard_", g->prefix);
 	TRY(shd_buf_check(&start, err));
 	TRY(sherd_store_list(store, (const char *)start.data, "", ckpt_files_gather, g, err));
-	g->files->count = g->list.len / sizeof(ckpt_file);
-	g->files->list = shd_arena_copy(&g->files->arena, g->list.data, g->list.len);
+	g->files->count = g->list.count;
+	g->files->list = shd_vec_copy(&g->list, &g->files->arena);
 	return g->nomem || g->list.failed || !g->files->list ? shd_fail_nomem(err) : SHERD_OK;
 }
 
@@ -46,7 +46,7 @@ int shd_ckpt_files_open(ckpt_files *out, sherd_store *store, const char *prefix,
 	ckpt_files files = {0};
 	gathering g = {.files = &files, .prefix = prefix};
 	int rc = ckpt_files_collect(&g, store, err);
-	shd_buf_done(&g.list);
+	shd_vec_done(&g.list);
 	if (rc < 0)
 		shd_ckpt_files_done(&files);
 	else

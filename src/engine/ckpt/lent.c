@@ -12,10 +12,10 @@ typedef struct asking {
 	const char *prefix;
 	sherd_limits limits;
 	shd_meter *meter;
-	size_t folder;    /* so much of the prefix is the folder that it lies in */
-	shd_buf mention;  /* what the name of every such shard begins with */
-	shd_buf prefixes; /* of const char *, in the arena: those of the other metadata */
-	shd_buf after;    /* where the listing goes on; empty: it is at its end */
+	size_t folder;                  /* so much of the prefix is the folder that it lies in */
+	shd_buf mention;                /* what the name of every such shard begins with */
+	SHD_VEC(const char *) prefixes; /* in the arena: those of the other metadata */
+	shd_buf after;                  /* where the listing goes on; empty: it is at its end */
 	bool nomem;
 	ckpt_lent *lent;
 } asking;
@@ -41,7 +41,7 @@ static bool lent_look(void *arg, const char *key, const sherd_stat *stat)
 	if (name.kind != SHD_CKPT_NAME_METADATA || shd_str_is(name.prefix, g->prefix))
 		return true;
 	const char *prefix = shd_arena_str(&g->lent->arena, name.prefix);
-	shd_buf_append(&g->prefixes, &prefix, sizeof(prefix));
+	shd_vec_push(&g->prefixes, prefix);
 	g->nomem = !prefix || g->prefixes.failed;
 	return !g->nomem;
 }
@@ -123,8 +123,8 @@ static int ask_one(asking *g, const char *prefix, sherd_error *err)
 static int ask_all(asking *g, sherd_error *err)
 {
 	TRY(list_others(g, err));
-	const char *const *prefixes = (const char *const *)(const void *)g->prefixes.data;
-	for (size_t i = 0; i < g->prefixes.len / sizeof(*prefixes); i++)
+	const char *const *prefixes = g->prefixes.items;
+	for (size_t i = 0; i < g->prefixes.count; i++)
 		TRY(ask_one(g, prefixes[i], err));
 	return SHERD_OK;
 }
@@ -139,7 +139,7 @@ static int lent_begin(asking *g, sherd_error *err)
 static void end(asking *g)
 {
 	shd_buf_done(&g->mention);
-	shd_buf_done(&g->prefixes);
+	shd_vec_done(&g->prefixes);
 	shd_buf_done(&g->after);
 }
 

@@ -44,7 +44,7 @@ typedef struct looking {
 	sherd_pool *pool;
 	sherd_limits limits;
 	sherd_ckpt_list *list;
-	shd_buf seen; /* of seen */
+	SHD_VEC(seen) seen;
 	shd_map prefixes;
 	bool nomem;
 	shd_meter meter;
@@ -68,7 +68,7 @@ static seen *seen_of(looking *g, shd_str prefix)
 {
 	bool ok;
 	char *copy = shd_arena_str(&g->list->arena, prefix);
-	size_t n = g->seen.len / sizeof(seen);
+	size_t n = g->seen.count;
 	size_t at = copy ? shd_map_add(&g->prefixes, shd_str_of(copy), n, &ok) : SHD_MAP_NONE;
 	if (!copy || !ok) {
 		g->nomem = true;
@@ -76,11 +76,11 @@ static seen *seen_of(looking *g, shd_str prefix)
 	}
 	if (at == SHD_MAP_NONE) {
 		seen s = {.prefix = copy};
-		shd_buf_append(&g->seen, &s, sizeof(s));
+		shd_vec_push(&g->seen, s);
 		at = n;
 	}
 	g->nomem = g->seen.failed;
-	return g->nomem ? NULL : (seen *)(void *)g->seen.data + at;
+	return g->nomem ? NULL : g->seen.items + at;
 }
 
 static bool ckpt_list_look(void *arg, const char *key, const sherd_stat *stat)
@@ -290,13 +290,12 @@ static int ckpt_list_build(looking *g, sherd_error *err)
 	if (g->nomem)
 		return shd_fail_nomem(err);
 	TRY(shd_meter_ask(&g->meter, err));
-	size_t count = g->meter.total = g->seen.len / sizeof(seen);
+	size_t count = g->meter.total = g->seen.count;
 	list->items = shd_arena_alloc(&list->arena, count + 1, sizeof(*list->items));
 	if (!list->items)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		int gone = ckpt_list_describe(g, (const seen *)(const void *)g->seen.data + i,
-		                              &list->items[list->count], err);
+		int gone = ckpt_list_describe(g, g->seen.items + i, &list->items[list->count], err);
 		TRY(gone);
 		list->count += !gone;
 		TRY(shd_meter_add(&g->meter, 1, err));
@@ -318,7 +317,7 @@ int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *
 	shd_meter_init(&g.meter, options ? options->progress : NULL, 0);
 	int rc = ckpt_list_build(&g, err);
 	shd_meter_done(&g.meter);
-	shd_buf_done(&g.seen);
+	shd_vec_done(&g.seen);
 	shd_map_done(&g.prefixes);
 	if (rc < 0)
 		sherd_ckpt_list_close(g.list);

@@ -251,11 +251,11 @@ static int ckpt_open_open_once(opening *o, sherd_error *err)
 /* The shards first, then the tensors. */
 static void ckpt_open_tell_lost(const sherd_ckpt *c, const sherd_ckpt_options *options)
 {
-	const char *const *gone = (const char *const *)(const void *)c->gone.data;
+	const char *const *gone = c->gone.items;
 	for (size_t i = 0; c->lost && i < c->shard_count; i++)
 		if (!c->files[i].reader)
 			options->lost(options->lost_arg, &c->lost[i]);
-	for (size_t i = 0; i < c->gone.len / sizeof(*gone); i++) {
+	for (size_t i = 0; i < c->gone.count; i++) {
 		sherd_error e = {0};
 		(void)shd_fail(&e, SHERD_ECORRUPT, "missing-piece", "tensor '%.128s' is lost", gone[i]);
 		options->lost(options->lost_arg, &e);
@@ -443,7 +443,7 @@ void sherd_ckpt_close(sherd_ckpt *c)
 	free(c->files);
 	free(c->crcs);
 	free(c->lost);
-	shd_buf_done(&c->gone);
+	shd_vec_done(&c->gone);
 	shd_map_done(&c->names);
 	shd_arena_done(&c->arena);
 	free(c);

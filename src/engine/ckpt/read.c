@@ -237,7 +237,7 @@ typedef struct load {
 	const sherd_ckpt *ckpt;
 	const sherd_ckpt_want *wants;
 	bool checked;
-	shd_buf parts; /* of part */
+	SHD_VEC(part) parts;
 	shd_meter meter;
 	uint64_t total;
 } load;
@@ -246,7 +246,7 @@ typedef struct load {
 static void add_part(load *l, const part *p)
 {
 	if (p->runs.outer || p->bytes <= PART_BYTES) {
-		shd_buf_append(&l->parts, p, sizeof(*p));
+		shd_vec_push(&l->parts, *p);
 		return;
 	}
 	uint64_t end = p->runs.src + p->runs.length;
@@ -258,7 +258,7 @@ static void add_part(load *l, const part *p)
 		cut.runs.dst += at - p->runs.src;
 		cut.runs.length = cut.bytes = stop - at;
 		cut.runs.end = stop;
-		shd_buf_append(&l->parts, &cut, sizeof(cut));
+		shd_vec_push(&l->parts, cut);
 		at = stop;
 	}
 }
@@ -282,13 +282,13 @@ static int add_want(load *l, const sherd_ckpt_want *w, sherd_error *err)
 			add_part(l, &p);
 		}
 	}
-	return shd_buf_check(&l->parts, err);
+	return shd_vec_check(&l->parts, err);
 }
 
 static int load_part(void *arg, size_t i, sherd_error *err)
 {
 	load *l = arg;
-	part p = ((const part *)(const void *)l->parts.data)[i];
+	part p = l->parts.items[i];
 	uint8_t *scratch = NULL;
 	if (p.arrived)
 		return SHERD_OK;
@@ -318,8 +318,8 @@ static int by_source(const void *a, const void *b)
 /* The first part of this shard or a later one. */
 static part *first_part(const load *l, size_t shard)
 {
-	part *parts = (part *)(void *)l->parts.data;
-	size_t low = 0, high = l->parts.len / sizeof(part);
+	part *parts = l->parts.items;
+	size_t low = 0, high = l->parts.count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (parts[middle].piece->shard < shard)
@@ -394,8 +394,8 @@ static int hash_shard(void *arg, size_t i, sherd_error *err)
 /* Sorts the parts by shard and place, and counts the bytes of all shards that will be hashed. */
 static void plan_hashing(load *l)
 {
-	part *parts = (part *)(void *)l->parts.data;
-	size_t count = l->parts.len / sizeof(part);
+	part *parts = l->parts.items;
+	size_t count = l->parts.count;
 	uint64_t at = 0;
 	if (!count)
 		return;
@@ -424,7 +424,7 @@ static int run_load(load *l, size_t count, const sherd_ckpt_load_options *o, she
 	shd_meter_init(&l->meter, o->progress, l->total);
 	int rc = hashed ? shd_pool_run(o->pool, l->ckpt->shard_count, hash_shard, l, err) : SHERD_OK;
 	if (rc == SHERD_OK)
-		rc = shd_pool_run(o->pool, l->parts.len / sizeof(part), load_part, l, err);
+		rc = shd_pool_run(o->pool, l->parts.count, load_part, l, err);
 	shd_meter_done(&l->meter);
 	return rc;
 }
@@ -435,6 +435,6 @@ int sherd_ckpt_load(const sherd_ckpt *ckpt, const sherd_ckpt_want *wants, size_t
 	sherd_ckpt_load_options o = options ? *options : (sherd_ckpt_load_options){0};
 	load l = {.ckpt = ckpt, .wants = wants, .checked = o.check == SHERD_CHECK_CRC};
 	int rc = run_load(&l, count, &o, err);
-	shd_buf_done(&l.parts);
+	shd_vec_done(&l.parts);
 	return rc;
 }

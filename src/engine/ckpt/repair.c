@@ -32,8 +32,8 @@ typedef struct repairing {
 	const char *prefix;
 	sherd_ckpt_repair_options options;
 	shd_meter meter;
-	shd_buf candidates;
-	shd_buf members;
+	SHD_VEC(candidate) candidates;
+	SHD_VEC(member) members;
 	shd_arena arena;
 	sherd_set_id chosen;
 } repairing;
@@ -42,19 +42,18 @@ static int ckpt_repair_note(repairing *g, const shd_ckpt_index *index, const cha
 {
 	member m = {.set_id = index->set_id, .rank = index->rank};
 	m.key = shd_arena_str(&g->arena, shd_str_of(key));
-	shd_buf_append(&g->members, &m, sizeof(m));
+	shd_vec_push(&g->members, m);
 	if (!m.key || g->members.failed)
 		return shd_fail_nomem(err);
-	candidate *list = (candidate *)(void *)g->candidates.data;
-	size_t n = g->candidates.len / sizeof(*list);
+	size_t n = g->candidates.count;
 	for (size_t i = 0; i < n; i++)
-		if (shd_set_id_equal(&list[i].set_id, &index->set_id)) {
-			list[i].shards++;
+		if (shd_set_id_equal(&g->candidates.items[i].set_id, &index->set_id)) {
+			g->candidates.items[i].shards++;
 			return SHERD_OK;
 		}
 	candidate c = {.set_id = index->set_id, .world = index->world, .shards = 1};
-	shd_buf_append(&g->candidates, &c, sizeof(c));
-	return shd_buf_check(&g->candidates, err);
+	shd_vec_push(&g->candidates, c);
+	return shd_vec_check(&g->candidates, err);
 }
 
 static int ckpt_repair_look_at(repairing *g, const ckpt_file *file, sherd_error *err)
@@ -91,9 +90,8 @@ static int look_at_all(repairing *g, sherd_error *err)
 
 static bool has_rank(const repairing *g, const sherd_set_id *id, uint32_t rank)
 {
-	const member *list = (const member *)(const void *)g->members.data;
-	for (size_t i = 0; i < g->members.len / sizeof(*list); i++)
-		if (list[i].rank == rank && shd_set_id_equal(&list[i].set_id, id))
+	for (size_t i = 0; i < g->members.count; i++)
+		if (g->members.items[i].rank == rank && shd_set_id_equal(&g->members.items[i].set_id, id))
 			return true;
 	return false;
 }
@@ -101,9 +99,9 @@ static bool has_rank(const repairing *g, const sherd_set_id *id, uint32_t rank)
 /* Tells which ranks are missing of the set that has the most. */
 static int none_complete(const repairing *g, sherd_error *err)
 {
-	const candidate *list = (const candidate *)(const void *)g->candidates.data, *best = NULL;
+	const candidate *list = g->candidates.items, *best = NULL;
 	char id[SHERD_SET_ID_TEXT], ranks[96] = "";
-	size_t n = g->candidates.len / sizeof(*list), used = 0;
+	size_t n = g->candidates.count, used = 0;
 	for (size_t i = 0; i < n; i++)
 		if (!best || list[i].shards > best->shards)
 			best = &list[i];
@@ -123,8 +121,8 @@ static int none_complete(const repairing *g, sherd_error *err)
 /* The set that was asked for, or the only complete one. */
 static int ckpt_repair_choose(const repairing *g, candidate *out, sherd_error *err)
 {
-	const candidate *list = (const candidate *)(const void *)g->candidates.data, *best = NULL;
-	size_t n = g->candidates.len / sizeof(*list), complete = 0;
+	const candidate *list = g->candidates.items, *best = NULL;
+	size_t n = g->candidates.count, complete = 0;
 	for (size_t i = 0; i < n; i++) {
 		bool asked = g->options.set_id && shd_set_id_equal(g->options.set_id, &list[i].set_id);
 		bool whole = list[i].shards >= list[i].world;
@@ -178,7 +176,7 @@ static int look_at_metadata(const repairing *g, ckpt_committed *now, sherd_error
 static int check_member(void *arg, size_t i, sherd_error *err)
 {
 	const repairing *g = arg;
-	const member *m = (const member *)(const void *)g->members.data + i;
+	const member *m = g->members.items + i;
 	sherd_report report = {0};
 	shd_arena arena = {0};
 	shd_ckpt_index index;
@@ -201,8 +199,7 @@ static int check_member(void *arg, size_t i, sherd_error *err)
 		if (err)
 			*err = *sherd_report_error(&report, 0);
 	}
-	shd_buf_done(&report.errors);
-	shd_buf_done(&report.warnings);
+	shd_report_done(&report);
 	shd_arena_done(&arena);
 	shd_ckpt_shard_done(&s);
 	return rc;
@@ -210,10 +207,10 @@ static int check_member(void *arg, size_t i, sherd_error *err)
 
 static int check_members(repairing *g, const candidate *c, sherd_error *err)
 {
-	size_t n = g->members.len / sizeof(member);
+	size_t n = g->members.count;
 	g->chosen = c->set_id;
 	for (size_t i = 0; i < n; i++) {
-		const member *m = (const member *)(const void *)g->members.data + i;
+		const member *m = g->members.items + i;
 		sherd_stat stat;
 		if (shd_set_id_equal(&m->set_id, &g->chosen) &&
 		    sherd_store_stat(&stat, g->store, m->key, NULL) == SHERD_OK)
@@ -278,8 +275,8 @@ int sherd_ckpt_repair(sherd_store *store, const char *prefix, const sherd_ckpt_r
 	shd_meter_init(&g.meter, g.options.progress, 0);
 	int rc = shd_in_object(err, ckpt_repair(&g, repaired, err), prefix);
 	shd_meter_done(&g.meter);
-	shd_buf_done(&g.candidates);
-	shd_buf_done(&g.members);
+	shd_vec_done(&g.candidates);
+	shd_vec_done(&g.members);
 	shd_arena_done(&g.arena);
 	return rc;
 }

@@ -244,7 +244,7 @@ static int tensors_settle(sherd_ckpt *c, sherd_error *err)
 		bool gone = false;
 		TRY(c->lost ? settle_rest(c, i, p, n, &kept, &gone, err) : settle_tensor(c, i, p, n, &kept, err));
 		if (gone) {
-			shd_buf_append(&c->gone, &c->tensors[i].name, sizeof(c->tensors[i].name));
+			shd_vec_push(&c->gone, c->tensors[i].name);
 			continue;
 		}
 		memmove(c->pieces + out, p, kept * sizeof(*p));
@@ -255,7 +255,7 @@ static int tensors_settle(sherd_ckpt *c, sherd_error *err)
 	bool fewer = tensors < c->count;
 	c->count = tensors;
 	c->first_piece[c->count] = out;
-	TRY(shd_buf_check(&c->gone, err));
+	TRY(shd_vec_check(&c->gone, err));
 	return fewer ? take_names_anew(c, err) : SHERD_OK;
 }
 

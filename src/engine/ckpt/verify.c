@@ -208,7 +208,7 @@ static int ckpt_verify_check_tensors(const checking *g, sherd_error *err)
 
 static int check_replicas(checking *g, sherd_error *err)
 {
-	SHD_AUTO_BUF list = {0};
+	SHD_AUTO_VEC SHD_VEC(ckpt_replica) list = {0};
 	for (size_t i = 0; i < g->meta.count; i++) {
 		const checked_shard *c = &g->shards[i];
 		const shd_ckpt_meta_shard *m = &g->meta.shards[i];
@@ -216,12 +216,11 @@ static int check_replicas(checking *g, sherd_error *err)
 		size_t count = c->has_index ? c->index.count : m->count;
 		for (size_t k = 0; c->open && k < count; k++) {
 			ckpt_replica r = {&c->shard, &entries[k]};
-			shd_buf_append(&list, &r, sizeof(r));
+			shd_vec_push(&list, r);
 		}
 	}
-	TRY(shd_buf_check(&list, err));
-	return shd_ckpt_compare_replicas((const ckpt_replica *)(const void *)list.data, list.len / sizeof(ckpt_replica),
-	                                 g->report, &g->meter, err);
+	TRY(shd_vec_check(&list, err));
+	return shd_ckpt_compare_replicas(list.items, list.count, g->report, &g->meter, err);
 }
 
 static int warn_about_files(checking *g, const ckpt_files *files, sherd_error *err)
@@ -324,8 +323,7 @@ static void ckpt_verify_done(checking *g)
 		if (g->shards[i].open)
 			shd_ckpt_shard_done(&g->shards[i].shard);
 		shd_arena_done(&g->shards[i].arena);
-		shd_buf_done(&g->shards[i].report.errors);
-		shd_buf_done(&g->shards[i].report.warnings);
+		shd_report_done(&g->shards[i].report);
 	}
 	free(g->shards);
 	shd_buf_done(&g->meta_key);
@@ -356,14 +354,14 @@ static int check_once(sherd_report *r, sherd_store *store, const char *prefix, c
 static int check_until_still(sherd_report *r, sherd_store *store, const char *prefix,
                              const sherd_verify_options *options, sherd_error *err)
 {
-	size_t errors = r->errors.len, warnings = r->warnings.len;
+	size_t errors = r->errors.count, warnings = r->warnings.count;
 	uint64_t checked = r->checked;
 	for (int tries = 1;; tries++) {
 		int rc = check_once(r, store, prefix, options, err);
 		if (rc <= 0 || tries == MOST_TRIES)
 			return rc < 0 ? rc : SHERD_OK;
-		r->errors.len = errors;
-		r->warnings.len = warnings;
+		r->errors.count = errors;
+		r->warnings.count = warnings;
 		r->checked = checked;
 	}
 }

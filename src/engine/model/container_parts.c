@@ -7,7 +7,7 @@
 typedef struct collection {
 	const sherd_model *from;
 	bool without_updater;
-	shd_buf list; /* of container_part */
+	SHD_VEC(container_part) list;
 } collection;
 
 static void container_parts_add(collection *c, size_t array, shd_container_role role, const char *key)
@@ -16,7 +16,7 @@ static void container_parts_add(collection *c, size_t array, shd_container_role 
 	if (array == SHERD_NO_ARRAY)
 		return;
 	part.a.tensor = c->from->arrays[array];
-	shd_buf_append(&c->list, &part, sizeof(part));
+	shd_vec_push(&c->list, part);
 }
 
 static void add_list(collection *c, const sherd_model_arrays *arrays, shd_container_role role,
@@ -105,15 +105,15 @@ int shd_container_parts_make(const sherd_model *from, bool without_updater, shd_
 	collection c = {.from = from, .without_updater = without_updater};
 	container_parts p = {0};
 	container_parts_collect(&c, &from->graph);
-	int rc = shd_buf_check(&c.list, err);
+	int rc = shd_vec_check(&c.list, err);
 	if (rc == SHERD_OK) {
-		p.count = c.list.len / sizeof(container_part);
+		p.count = c.list.count;
 		p.list = shd_arena_alloc(arena, p.count + 1, sizeof(*p.list));
 		rc = p.list ? SHERD_OK : shd_fail_nomem(err);
 	}
 	if (rc == SHERD_OK && p.count)
-		memcpy(p.list, c.list.data, c.list.len);
-	shd_buf_done(&c.list);
+		memcpy(p.list, c.list.items, p.count * sizeof(*p.list));
+	shd_vec_done(&c.list);
 	TRY(rc);
 	TRY(number(from, arena, &p, err));
 	TRY(encode(from, without_updater, arena, &p, err));
@@ -125,5 +125,5 @@ int shd_container_parts_make(const sherd_model *from, bool without_updater, shd_
 void shd_container_parts_done(container_parts *parts)
 {
 	for (size_t i = 0; i < parts->count; i++)
-		shd_buf_done(&parts->list[i].chunks);
+		shd_vec_done(&parts->list[i].chunks);
 }

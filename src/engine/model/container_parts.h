@@ -6,10 +6,10 @@
 #include "format/container/index.h"
 
 typedef struct container_part {
-	size_t array;          /* as the caller numbers it */
-	shd_container_array a; /* without chunks and shard */
-	shd_buf chunks;        /* of shd_container_chunk, as they are written */
-	uint64_t given;        /* bytes of it so far */
+	size_t array;                        /* as the caller numbers it */
+	shd_container_array a;               /* without chunks and shard */
+	SHD_VEC(shd_container_chunk) chunks; /* as they are written */
+	uint64_t given;                      /* bytes of it so far */
 } container_part;
 
 /* Lives in the arena, but for the chunks. */

@@ -8,7 +8,7 @@ enum { MOST_SETS = 64 }; /* that are told apart */
 
 typedef struct listing {
 	shd_arena *arena;
-	shd_buf files; /* of container_listed */
+	SHD_VEC(container_listed) files;
 	size_t base;
 	bool failed;
 } listing;
@@ -22,7 +22,7 @@ static bool container_set_see(void *arg, const char *key, const sherd_stat *stat
 	file.key = shd_arena_str(l->arena, shd_str_of(key));
 	file.identity = shd_arena_str(l->arena, shd_str_of(stat->identity));
 	l->failed = !file.key || !file.identity;
-	shd_buf_append(&l->files, &file, sizeof(file));
+	shd_vec_push(&l->files, file);
 	return !l->failed;
 }
 
@@ -37,13 +37,13 @@ int shd_container_list(sherd_store *store, const char *base, shd_arena *arena, c
 	if (rc == SHERD_OK && l.failed)
 		rc = shd_fail_nomem(err);
 	if (rc == SHERD_OK)
-		rc = shd_buf_check(&l.files, err);
-	container_listing list = {.count = l.files.len / sizeof(container_listed)};
+		rc = shd_vec_check(&l.files, err);
+	container_listing list = {.count = l.files.count};
 	if (rc == SHERD_OK && list.count) {
-		list.files = shd_arena_copy(arena, l.files.data, l.files.len);
+		list.files = shd_vec_copy(&l.files, arena);
 		rc = list.files ? SHERD_OK : shd_fail_nomem(err);
 	}
-	shd_buf_done(&l.files);
+	shd_vec_done(&l.files);
 	TRY(rc);
 	*out = list;
 	return SHERD_OK;

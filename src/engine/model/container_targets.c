@@ -91,20 +91,19 @@ int shd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_err
 static int put_index(sherd_model_writer *w, uint32_t target, sherd_error *err)
 {
 	SHD_AUTO_BUF index = {0};
-	SHD_AUTO_BUF list = {0}; /* of shd_container_array */
+	SHD_AUTO_VEC SHD_VEC(shd_container_array) list = {0};
 	for (size_t i = 0; i < w->parts.count; i++) {
 		shd_container_array a = w->parts.list[i].a;
 		if (w->target_of[i] == target) {
-			a.chunks = (const shd_container_chunk *)(const void *)w->parts.list[i].chunks.data;
-			a.chunk_count = (uint32_t)(w->parts.list[i].chunks.len / sizeof(*a.chunks));
+			a.chunks = w->parts.list[i].chunks.items;
+			a.chunk_count = (uint32_t)w->parts.list[i].chunks.count;
 		} else if (target) {
 			continue;
 		}
-		shd_buf_append(&list, &a, sizeof(a));
+		shd_vec_push(&list, a);
 	}
-	TRY(shd_buf_check(&list, err));
-	TRY(shd_container_index_encode((const shd_container_array *)(const void *)list.data,
-	                               list.len / sizeof(shd_container_array), &index, err));
+	TRY(shd_vec_check(&list, err));
+	TRY(shd_container_index_encode(list.items, list.count, &index, err));
 	return shd_container_out_section(&w->targets[target].out, SHD_SECTION_ARRAYS, index.data, index.len, 0, err);
 }
 

@@ -13,21 +13,6 @@ SHD_AUTO_DEFINE(void, free)
 
 enum { PIECE = 256 << 10 };
 
-/* A file being checked. */
-typedef struct check {
-	sherd_report *report;
-	const container_file *f;
-	const char *key;
-	uint32_t shard;
-	shd_meter *meter;
-	shd_arena arena; /* of records */
-	shd_buf records; /* of container_record */
-	shd_buf chunks;  /* of placed */
-	pthread_mutex_t lock;
-	shd_buf damage; /* of found */
-	sherd_error *err;
-} check;
-
 typedef struct placed {
 	uint64_t offset;
 	size_t record;
@@ -39,6 +24,21 @@ typedef struct found {
 	int rc;
 	sherd_error error;
 } found;
+
+/* A file being checked. */
+typedef struct check {
+	sherd_report *report;
+	const container_file *f;
+	const char *key;
+	uint32_t shard;
+	shd_meter *meter;
+	shd_arena arena; /* of records */
+	SHD_VEC(container_record) records;
+	SHD_VEC(placed) chunks;
+	pthread_mutex_t lock;
+	SHD_VEC(found) damage;
+	sherd_error *err;
+} check;
 
 static int container_verify_take(check *c, int rc, const sherd_error *failure)
 {
@@ -105,21 +105,21 @@ static int check_record(const check *c, const shd_container_array *a, sherd_erro
 static int add_record(check *c, const shd_container_entry *e, const uint8_t *raw, sherd_error *err)
 {
 	container_record r = {.file = c->f};
-	size_t index = c->records.len / sizeof(r);
+	size_t index = c->records.count;
 	TRY(shd_container_record_decode(e, raw, &c->f->limits, &c->arena, &r.array, err));
 	TRY(check_record(c, &r.array, err));
-	shd_buf_append(&c->records, &r, sizeof(r));
+	shd_vec_push(&c->records, r);
 	for (uint32_t i = 0; i < r.array.chunk_count; i++) {
 		placed p = {.offset = r.array.chunks[i].offset, .record = index, .chunk = i};
-		shd_buf_append(&c->chunks, &p, sizeof(p));
+		shd_vec_push(&c->chunks, p);
 	}
-	TRY(shd_buf_check(&c->records, err));
-	return shd_buf_check(&c->chunks, err);
+	TRY(shd_vec_check(&c->records, err));
+	return shd_vec_check(&c->chunks, err);
 }
 
 static const char *container_verify_name_of(const check *c, uint64_t record)
 {
-	return ((const container_record *)(const void *)c->records.data)[record].array.tensor.name;
+	return c->records.items[record].array.tensor.name;
 }
 
 /* Does the entry come behind the one before, if there is one? */
@@ -170,7 +170,7 @@ static int container_verify_check_index(check *c, sherd_error *err)
 
 static const container_record *record_of(const check *c, const placed *p)
 {
-	return (const container_record *)(const void *)c->records.data + p->record;
+	return c->records.items + p->record;
 }
 
 static const shd_container_chunk *chunk_of(const check *c, const placed *p)
@@ -182,8 +182,8 @@ static int keep_damage(check *c, size_t index, int rc, const sherd_error *failur
 {
 	found f = {.index = index, .rc = rc, .error = *failure};
 	(void)pthread_mutex_lock(&c->lock);
-	shd_buf_append(&c->damage, &f, sizeof(f));
-	int kept = shd_buf_check(&c->damage, err);
+	shd_vec_push(&c->damage, f);
+	int kept = shd_vec_check(&c->damage, err);
 	(void)pthread_mutex_unlock(&c->lock);
 	return kept;
 }
@@ -191,7 +191,7 @@ static int keep_damage(check *c, size_t index, int rc, const sherd_error *failur
 static int check_chunk(void *arg, size_t index, sherd_error *err)
 {
 	check *c = arg;
-	const placed *p = (const placed *)(const void *)c->chunks.data + index;
+	const placed *p = c->chunks.items + index;
 	sherd_error failure = {0};
 	SHD_AUTO(void, free) room = malloc(chunk_of(c, p)->raw);
 	if (!room)
@@ -215,10 +215,10 @@ static int by_index(const void *left, const void *right)
 
 static int check_chunks(check *c, sherd_pool *pool)
 {
-	size_t count = c->chunks.len / sizeof(placed);
+	size_t count = c->chunks.count;
 	TRY(shd_pool_run(pool, count, check_chunk, c, c->err));
-	found *list = (found *)(void *)c->damage.data;
-	size_t damaged = c->damage.len / sizeof(*list);
+	found *list = c->damage.items;
+	size_t damaged = c->damage.count;
 	if (damaged)
 		qsort(list, damaged, sizeof(*list), by_index);
 	for (size_t i = 0; i < damaged; i++)
@@ -266,8 +266,8 @@ static int check_gaps(check *c, const shd_container_section *s, const placed **n
 
 static int check_padding(check *c, sherd_error *err)
 {
-	placed *list = (placed *)(void *)c->chunks.data;
-	size_t count = c->chunks.len / sizeof(*list);
+	placed *list = c->chunks.items;
+	size_t count = c->chunks.count;
 	const placed *next = list, *end = count ? list + count : list;
 	if (count)
 		qsort(list, count, sizeof(*list), container_verify_by_offset);
@@ -305,9 +305,9 @@ int shd_container_verify_file(sherd_report *r, const container_file *f, uint32_t
 	(void)pthread_mutex_destroy(&c.lock);
 	shd_meter_done(&meter);
 	shd_arena_done(&c.arena);
-	shd_buf_done(&c.records);
-	shd_buf_done(&c.chunks);
-	shd_buf_done(&c.damage);
+	shd_vec_done(&c.records);
+	shd_vec_done(&c.chunks);
+	shd_vec_done(&c.damage);
 	return rc;
 }
 

@@ -124,8 +124,8 @@ static int flush(sherd_model_writer *w, sherd_error *err)
 	for (size_t i = 0; i < w->batch.used; i++) {
 		const container_slot *s = &w->batch.slots[i];
 		container_part *p = &w->parts.list[w->parts.part_of[s->array]];
-		shd_buf_append(&p->chunks, &s->chunk, sizeof(s->chunk));
-		TRY(shd_buf_check(&p->chunks, err));
+		shd_vec_push(&p->chunks, s->chunk);
+		TRY(shd_vec_check(&p->chunks, err));
 		if (s->from + s->len < p->a.tensor.bytes)
 			continue;
 		uint32_t target = w->target_of[p - w->parts.list];

@@ -36,24 +36,24 @@ static void close_files(sherd_bundle *b)
 
 static const shd_bundle_ops ops = {.read = salvage_read_tensor, .close = close_files};
 
+typedef struct told {
+	const char *name;
+	uint32_t shard;
+	const char *key; /* of the file that says so */
+} told;
+
 /* A rescue under way. */
 typedef struct rescue {
 	salvaged *s;
 	sherd_store *store;
 	const sherd_limits *limits;
 	sherd_report *lost;
-	shd_map names;   /* of what was found */
-	shd_buf found;   /* of container_record *, in the arena */
-	shd_buf missing; /* of told: what shard 0 says lies elsewhere */
+	shd_map names;                     /* of what was found */
+	SHD_VEC(container_record *) found; /* in the arena */
+	SHD_VEC(told) missing;             /* what shard 0 says lies elsewhere */
 	shd_meter meter;
 	sherd_error *err;
 } rescue;
-
-typedef struct told {
-	const char *name;
-	uint32_t shard;
-	const char *key; /* of the file that says so */
-} told;
 
 static int lose(rescue *r, int rc, const sherd_error *failure, const char *key)
 {
@@ -194,15 +194,15 @@ static int add_array(rescue *r, container_record *record, sherd_error *failure)
 	bool ok = true;
 	if (a->tensor.bytes && !a->chunk_count) {
 		told t = {a->tensor.name, a->shard, key};
-		shd_buf_append(&r->missing, &t, sizeof(t));
-		return shd_buf_check(&r->missing, failure);
+		shd_vec_push(&r->missing, t);
+		return shd_vec_check(&r->missing, failure);
 	}
 	if (shd_map_find(&r->names, shd_str_of(a->tensor.name)) != SHD_MAP_NONE)
 		return SHERD_OK; /* an empty one, which two shards tell of */
 	TRY(check_chunks(r, record, failure));
 	(void)shd_map_add(&r->names, shd_str_of(a->tensor.name), 0, &ok);
-	shd_buf_append(&r->found, &record, sizeof(record));
-	return ok ? shd_buf_check(&r->found, failure) : shd_fail_nomem(failure);
+	shd_vec_push(&r->found, record);
+	return ok ? shd_vec_check(&r->found, failure) : shd_fail_nomem(failure);
 }
 
 static int take_record(rescue *r, const container_file *f, const uint8_t *index, uint64_t i, sherd_error *failure)
@@ -243,8 +243,8 @@ static int take_arrays(rescue *r, const container_file *f)
 /* What shard 0 tells of and nobody has. */
 static int report_missing(rescue *r)
 {
-	const told *list = (const told *)(const void *)r->missing.data;
-	for (size_t i = 0; i < r->missing.len / sizeof(*list); i++) {
+	const told *list = r->missing.items;
+	for (size_t i = 0; i < r->missing.count; i++) {
 		sherd_error failure = {0};
 		if (shd_map_find(&r->names, shd_str_of(list[i].name)) != SHD_MAP_NONE)
 			continue;
@@ -277,13 +277,13 @@ static int salvage_take_pairs(rescue *r, const container_file *f)
 static int salvage_describe(rescue *r)
 {
 	salvaged *s = r->s;
-	size_t count = r->found.len / sizeof(container_record *);
+	size_t count = r->found.count;
 	sherd_tensor *tensors = shd_arena_alloc(&s->base.arena, count + 1, sizeof(*tensors));
 	s->records = shd_arena_alloc(&s->base.arena, count + 1, sizeof(*s->records));
 	if (!tensors || !s->records)
 		return shd_fail_nomem(r->err);
 	for (size_t i = 0; i < count; i++) {
-		s->records[i] = ((container_record **)(void *)r->found.data)[i];
+		s->records[i] = r->found.items[i];
 		tensors[i] = s->records[i]->array.tensor;
 	}
 	s->base.tensors = tensors;
@@ -316,8 +316,8 @@ int sherd_bundle_salvage(sherd_bundle **out, sherd_report **lost, sherd_store *s
 	int rc = shd_in_object(err, rescue_all(&r, key), key);
 	shd_meter_done(&r.meter);
 	shd_map_done(&r.names);
-	shd_buf_done(&r.found);
-	shd_buf_done(&r.missing);
+	shd_vec_done(&r.found);
+	shd_vec_done(&r.missing);
 	TRY(rc);
 	*out = TAKE(b);
 	*lost = TAKE(report);

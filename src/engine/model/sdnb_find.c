@@ -16,7 +16,7 @@ typedef struct search {
 	uint32_t count; /* only sets of so many; 0: of any number */
 	uint64_t most;
 	shd_arena *arena;
-	shd_buf files; /* of found */
+	SHD_VEC(found) files;
 	bool failed, too_many;
 } search;
 
@@ -29,9 +29,9 @@ static bool sdnb_find_see(void *arg, const char *key, const sherd_stat *stat)
 	    (s->count && name.count != s->count))
 		return true;
 	found f = {name.index, name.count, shd_arena_str(s->arena, shd_str_of(key))};
-	shd_buf_append(&s->files, &f, sizeof(f));
+	shd_vec_push(&s->files, f);
 	s->failed = !f.key || s->files.failed;
-	s->too_many = s->files.len / sizeof(f) > s->most;
+	s->too_many = s->files.count > s->most;
 	return !s->failed && !s->too_many;
 }
 
@@ -57,8 +57,8 @@ static int list_files(search *s, sherd_store *store, sherd_error *err)
 	if (s->too_many)
 		return shd_fail(err, SHERD_ELIMIT, "too-many-shards", "more than %llu shards",
 		                (unsigned long long)s->most);
-	if (s->files.len)
-		qsort(s->files.data, s->files.len / sizeof(found), sizeof(found), by_set);
+	if (s->files.count)
+		qsort(s->files.items, s->files.count, sizeof(found), by_set);
 	return SHERD_OK;
 }
 
@@ -79,8 +79,8 @@ static int first_missing(const found *set, size_t n, uint32_t *missing, sherd_er
 /* Chooses the one whole set. */
 static int sdnb_find_choose(const search *s, const found **set, size_t *count, sherd_error *err)
 {
-	const found *files = (const found *)(const void *)s->files.data, *whole = NULL, *lacking = NULL;
-	size_t n = s->files.len / sizeof(found), whole_count = 0;
+	const found *files = s->files.items, *whole = NULL, *lacking = NULL;
+	size_t n = s->files.count, whole_count = 0;
 	uint32_t missing = 0;
 	for (size_t i = 0, next; i < n; i = next) {
 		uint32_t want = 0;
@@ -156,7 +156,7 @@ int shd_sdnb_find(sherd_store *store, const char *key, const sherd_limits *limit
 		s.base = is_shard ? name.base : base_of(key);
 		s.count = is_shard ? name.count : 0;
 		rc = find_set(&s, store, &files, &failure);
-		shd_buf_done(&s.files);
+		shd_vec_done(&s.files);
 	}
 	if (rc == SHERD_OK && !files.count)
 		rc = shd_fail(&failure, SHERD_ENOTFOUND, "not-found", "nothing is there");
@@ -176,7 +176,7 @@ int shd_sdnb_has_shards(sherd_store *store, const char *key, bool *out, sherd_er
 	search s = {.arena = &arena, .base = base_of(key), .most = 0};
 	int rc = list_files(&s, store, &failure);
 	*out = s.too_many;
-	shd_buf_done(&s.files);
+	shd_vec_done(&s.files);
 	shd_arena_done(&arena);
 	if (rc == SHERD_OK || rc == SHERD_ELIMIT || rc == SHERD_EINVAL) /* none, one, or too long for a key: none */
 		return SHERD_OK;

@@ -32,8 +32,8 @@ void sherd_rows_cursor_close(sherd_rows_cursor *c)
 	shd_rows_fetch_done(&c->fetch);
 	shd_rows_checked_close(c->checked);
 	shd_rows_scout_done(&c->scout);
-	shd_buf_done(&c->hints.list);
-	shd_buf_done(&c->pick.ids);
+	shd_vec_done(&c->hints.list);
+	shd_vec_done(&c->pick.ids);
 	free(c);
 }
 

@@ -68,8 +68,8 @@ int sherd_rows_dispenser_open(sherd_rows_dispenser **out, const sherd_rows *rows
 
 static void free_slot(sherd_rows_slot *s)
 {
-	shd_buf_done(&s->hints.list);
-	shd_buf_done(&s->pick.ids);
+	shd_vec_done(&s->hints.list);
+	shd_vec_done(&s->pick.ids);
 	free(s);
 }
 
@@ -152,7 +152,7 @@ static void inherit(sherd_rows_slot *s)
 	s->pick = from->pick;
 	from->pick = mine;
 	s->before = from->before;
-	s->hints.list.len = 0;
+	s->hints.list.count = 0;
 	free_slot(from);
 }
 

@@ -357,10 +357,9 @@ static bool worth_opening(const rows_fetch *f, const rows_hints *h, size_t shard
 
 void shd_rows_fetch_ahead(rows_fetch *f, const rows_hints *h)
 {
-	const rows_hint *list = (const rows_hint *)(const void *)h->list.data;
 	sherd_advice advice = f->onward && !h->single ? SHERD_ADVICE_ONWARD : SHERD_ADVICE_SOON;
-	for (size_t i = 0; i < h->list.len / sizeof(*list); i++)
-		for (uint64_t row = list[i].first, end = row + list[i].count; row < end;) {
+	for (size_t i = 0; i < h->list.count; i++)
+		for (uint64_t row = h->list.items[i].first, end = row + h->list.items[i].count; row < end;) {
 			size_t shard = shd_rows_shard_of(f->rows, row);
 			uint64_t offset, stop = f->rows->shards[shard].first + f->rows->shards[shard].rows;
 			const rows_open_shard *s;
@@ -443,7 +442,7 @@ int shd_rows_fetch_pick(rows_fetch *f, const rows_pick *p, rows_scout *scout, sh
 	if (p->straight) {
 		TRY(fetch_straight(f, p, scout, &data, err));
 	} else {
-		ids = (const uint64_t *)(const void *)p->ids.data;
+		ids = p->ids.items;
 		TRY(fetch_make_room(&f->out, &f->out_size, p->count, out_row_bytes(f), err));
 		TRY(shd_rows_fetch_ids(f, ids, p->count, f->out, err));
 		data = f->out;

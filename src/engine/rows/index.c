@@ -38,18 +38,18 @@ typedef struct indexing {
 	bool has_old;          /* it can be read */
 	rows_claim claim;      /* of a dead writer */
 	bool has_claim;
-	shd_buf list; /* of listed */
+	SHD_VEC(listed) list;
 	shd_meter meter;
 } indexing;
 
 static size_t count_of(const indexing *x)
 {
-	return x->list.len / sizeof(listed);
+	return x->list.count;
 }
 
 static listed *rows_index_list_of(const indexing *x)
 {
-	return (listed *)(void *)x->list.data;
+	return x->list.items;
 }
 
 /* ---- which shards */
@@ -67,8 +67,8 @@ static int rows_index_add(indexing *x, const char *name, sherd_error *err)
 	l.key = shd_arena_str(&x->arena, shd_str_of((const char *)key.data));
 	if (!l.name || !l.key)
 		return shd_fail_nomem(err);
-	shd_buf_append(&x->list, &l, sizeof(l));
-	return shd_buf_check(&x->list, err);
+	shd_vec_push(&x->list, l);
+	return shd_vec_check(&x->list, err);
 }
 
 static int is_checkpoint(sherd_store *store, const char *key, bool *out, sherd_error *err)
@@ -194,8 +194,8 @@ static int read_shard(listed *l, const sherd_reader *reader, shd_meter *meter, s
 	TRY(shd_rows_sums_read(&l->sums, reader, SHD_ROWS_HEAD_SIZE, size, meter, err));
 	l->width = head.width;
 	l->entry = (shd_rows_entry){.file = l->name, .rows = head.rows, .bytes = size};
-	l->entry.crcs = (const uint32_t *)(const void *)l->sums.crcs.data;
-	l->entry.crc_count = l->sums.crcs.len / sizeof(uint32_t);
+	l->entry.crcs = l->sums.crcs.items;
+	l->entry.crc_count = l->sums.crcs.count;
 	memcpy(l->entry.sha256, l->sums.sha256, sizeof(l->entry.sha256));
 	return SHERD_OK;
 }
@@ -328,7 +328,7 @@ int sherd_rows_index(sherd_store *store, const char *folder, const char *const *
 		shd_rows_claim_leave(&x.claim);
 	for (size_t i = 0; i < count_of(&x); i++)
 		shd_rows_sums_done(&rows_index_list_of(&x)[i].sums);
-	shd_buf_done(&x.list);
+	shd_vec_done(&x.list);
 	shd_arena_done(&x.arena);
 	return shd_in_object(err, rc, *folder ? folder : ".");
 }

@@ -19,8 +19,8 @@ static const uint8_t checkpoint_magic[4] = {'R', 'A', 'H', 'S'};
 
 typedef struct opening {
 	sherd_rows *rows;
-	shd_buf shards;   /* of sherd_rows_shard */
-	shd_buf left_out; /* of const char * */
+	SHD_VEC(sherd_rows_shard) shards;
+	SHD_VEC(const char *) left_out;
 	sherd_limits limits;
 	shd_meter meter;
 } opening;
@@ -40,7 +40,7 @@ static int rows_open_check_width(sherd_rows *r, const shd_rows_head *head, sherd
 static int add_rows(opening *o, const char *key, uint64_t size, uint64_t rows, sherd_error *err)
 {
 	sherd_rows *r = o->rows;
-	if (o->shards.len / sizeof(sherd_rows_shard) >= o->limits.shards)
+	if (o->shards.count >= o->limits.shards)
 		return shd_fail(err, SHERD_ELIMIT, "too-many-shards", "more than %" PRIu32 " shards", o->limits.shards);
 	sherd_rows_shard s = {
 		.key = shd_arena_str(&r->arena, shd_str_of(key)),
@@ -52,8 +52,8 @@ static int add_rows(opening *o, const char *key, uint64_t size, uint64_t rows, s
 		return shd_fail_nomem(err);
 	if (__builtin_add_overflow(r->total, rows, &r->total))
 		return shd_fail_at(err, SHERD_ELIMIT, "too-many-rows", 8, "more rows than 64 bits count");
-	shd_buf_append(&o->shards, &s, sizeof(s));
-	return shd_buf_check(&o->shards, err);
+	shd_vec_push(&o->shards, s);
+	return shd_vec_check(&o->shards, err);
 }
 
 static int leave_out(opening *o, const char *key, sherd_error *err)
@@ -61,8 +61,8 @@ static int leave_out(opening *o, const char *key, sherd_error *err)
 	const char *copy = shd_arena_str(&o->rows->arena, shd_str_of(key));
 	if (!copy)
 		return shd_fail_nomem(err);
-	shd_buf_append(&o->left_out, &copy, sizeof(copy));
-	return shd_buf_check(&o->left_out, err);
+	shd_vec_push(&o->left_out, copy);
+	return shd_vec_check(&o->left_out, err);
 }
 
 /* entry: what a manifest says of it, or NULL. */
@@ -113,10 +113,10 @@ static int add_shard(opening *o, const char *key, bool in_folder, sherd_error *e
 static int rows_open_finish(opening *o, sherd_error *err)
 {
 	sherd_rows *r = o->rows;
-	r->count = o->shards.len / sizeof(sherd_rows_shard);
-	r->left_out_count = o->left_out.len / sizeof(const char *);
-	r->shards = shd_arena_copy(&r->arena, o->shards.data, o->shards.len);
-	r->left_out = shd_arena_copy(&r->arena, o->left_out.data, o->left_out.len);
+	r->count = o->shards.count;
+	r->left_out_count = o->left_out.count;
+	r->shards = shd_vec_copy(&o->shards, &r->arena);
+	r->left_out = shd_vec_copy(&o->left_out, &r->arena);
 	if (!r->shards || !r->left_out)
 		return shd_fail_nomem(err);
 	if (!r->total)
@@ -139,8 +139,8 @@ static int rows_open_begin(opening *o, sherd_store *store, const sherd_rows_opti
 
 static int end(opening *o, int rc, sherd_rows **out)
 {
-	shd_buf_done(&o->shards);
-	shd_buf_done(&o->left_out);
+	shd_vec_done(&o->shards);
+	shd_vec_done(&o->left_out);
 	shd_meter_done(&o->meter);
 	if (rc < 0)
 		sherd_rows_close(o->rows);

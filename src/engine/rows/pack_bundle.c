@@ -22,7 +22,7 @@ typedef struct part {
 } part;
 
 typedef struct packing {
-	shd_buf parts; /* of part: in the order of the rows, none without */
+	SHD_VEC(part) parts; /* in the order of the rows, none without */
 	uint64_t rows, width;
 	sherd_dtype dtype; /* of all parts; F32 when they differ */
 	size_t *at;        /* the source that is being read */
@@ -80,8 +80,8 @@ static int add_part(packing *p, const sherd_rows_source *s, size_t index, sherd_
 	if (p->dtype != dtype || dtype == SHERD_F64)
 		p->dtype = SHERD_F32;
 	const part one = {s->bundle, *p->at, index, dtype, rows};
-	shd_buf_append(&p->parts, &one, sizeof(one));
-	return shd_buf_check(&p->parts, err);
+	shd_vec_push(&p->parts, one);
+	return shd_vec_check(&p->parts, err);
 }
 
 static int pack_bundle_choose(const sherd_rows_source *s, bool *wanted, sherd_error *err)
@@ -145,13 +145,12 @@ static int write_parts(const packing *p, sherd_store *store, const char *folder,
                        sherd_error *err)
 {
 	SHD_AUTO(sherd_rows_writer, sherd_rows_writer_abort) w = NULL;
-	const part *parts = (const part *)(const void *)p->parts.data;
 	sherd_rows_pack_options options = *o;
 	if (!options.dtype && !options.append && !options.residual)
 		options.dtype = p->dtype;
 	TRY(shd_rows_pack_open(&w, store, folder, p->rows, p->width, &options, err));
-	for (size_t i = 0; i < p->parts.len / sizeof(*parts); i++)
-		TRY(write_part(w, &parts[i], p->width, p->at, err));
+	for (size_t i = 0; i < p->parts.count; i++)
+		TRY(write_part(w, &p->parts.items[i], p->width, p->at, err));
 	return shd_rows_pack_commit(TAKE(w), &options, err);
 }
 
@@ -173,7 +172,7 @@ int sherd_rows_pack_sources(sherd_store *store, const char *folder, const sherd_
 		rc = shd_fail(err, SHERD_ECORRUPT, "empty", "no rows to pack");
 	if (rc == SHERD_OK)
 		rc = write_parts(&p, store, folder, options, err);
-	shd_buf_done(&p.parts);
+	shd_vec_done(&p.parts);
 	return rc;
 }
 

@@ -12,9 +12,9 @@ enum { MOST_HINTS = 1024, MOST_SINGLE = 1024 };
 void shd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_t window_bytes)
 {
 	const rows_order *o = &sequence->order;
-	shd_buf ids = s->pick.ids;
-	*s = (rows_scout){.sequence = *sequence, .window = window_bytes / sequence->rows->row_bytes};
-	s->pick.ids = ids;
+	*s = (rows_scout){.sequence = *sequence,
+	                  .pick.ids = s->pick.ids, /* its memory */
+	                  .window = window_bytes / sequence->rows->row_bytes};
 	s->sequence.tail = SHERD_ROWS_TAIL_KEEP;
 	s->single = o->shuffle || o->sample;
 	s->idle = o->sample && !o->all && o->threshold < THIN;
@@ -24,21 +24,21 @@ void shd_rows_scout_init(rows_scout *s, const rows_sequence *sequence, uint64_t 
 
 void shd_rows_scout_done(rows_scout *s)
 {
-	shd_buf_done(&s->pick.ids);
+	shd_vec_done(&s->pick.ids);
 }
 
 /* Rows that follow each other are one hint. False when there is no room for another. */
 static bool scout_add(rows_hints *h, uint64_t first, uint64_t count)
 {
-	size_t n = h->list.len / sizeof(rows_hint);
-	rows_hint *last = n ? (rows_hint *)(void *)h->list.data + n - 1 : NULL;
+	size_t n = h->list.count;
+	rows_hint *last = n ? h->list.items + n - 1 : NULL;
 	if (last && last->first + last->count == first) {
 		last->count += count;
 		return true;
 	}
 	if (n == MOST_HINTS)
 		return false;
-	shd_buf_append(&h->list, &(rows_hint){first, count}, sizeof(rows_hint));
+	shd_vec_push(&h->list, (rows_hint){first, count});
 	return !h->list.failed;
 }
 
@@ -56,7 +56,7 @@ static bool scout_look(rows_scout *s)
 static uint64_t next_rows(const rows_scout *s, uint64_t most, uint64_t *first)
 {
 	uint64_t left = s->pick.count - s->at;
-	*first = s->single ? ((const uint64_t *)(const void *)s->pick.ids.data)[s->at] : s->pick.first + s->at;
+	*first = s->single ? s->pick.ids.items[s->at] : s->pick.first + s->at;
 	return s->single ? 1 : most < left ? most : left;
 }
 
@@ -70,7 +70,7 @@ static bool far(const rows_scout *s, const rows_pick *taken)
 
 void shd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *out)
 {
-	out->list.len = 0;
+	out->list.count = 0;
 	out->list.failed = false;
 	out->single = s->single;
 	if (s->idle || taken->padding)

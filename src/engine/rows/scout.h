@@ -11,8 +11,8 @@ typedef struct rows_hint {
 } rows_hint;
 
 typedef struct rows_hints {
-	shd_buf list; /* of rows_hint; what there is no memory for is not hinted at */
-	bool single;  /* rows here and there */
+	SHD_VEC(rows_hint) list; /* what there is no memory for is not hinted at */
+	bool single;             /* rows here and there */
 } rows_hints;
 
 typedef struct rows_scout {

@@ -39,7 +39,7 @@ static bool pick_ids(const rows_sequence *s, rows_state *at, rows_pick *out)
 			continue;
 		taken++;
 		if (out)
-			shd_buf_append(&out->ids, &row, sizeof(row));
+			shd_vec_push(&out->ids, row);
 	}
 	if (out) {
 		out->straight = false;
@@ -61,7 +61,7 @@ static bool advance(const rows_sequence *s, rows_state *at, rows_pick *out)
 {
 	bool any;
 	if (out) {
-		out->ids.len = 0;
+		out->ids.count = 0;
 		out->ids.failed = false; /* no memory then does not mean none now */
 	}
 	if (straight(s))
@@ -134,7 +134,7 @@ int shd_rows_sequence_next(rows_sequence *s, rows_pick *out, sherd_error *err)
 	bool given = had == s->world || finish_round(s, mine, had, out);
 	if (had < s->world && s->tail == SHERD_ROWS_TAIL_DROP)
 		s->now = before; /* what nobody got is still to come for whoever resumes */
-	TRY(shd_buf_check(&out->ids, err));
+	TRY(shd_vec_check(&out->ids, err));
 	return given;
 }
 

@@ -33,7 +33,7 @@ typedef struct rows_pick {
 	bool straight; /* rows first .. first+count of one shard; else ids */
 	uint64_t first;
 	size_t count;
-	shd_buf ids; /* of uint64_t; kept from call to call */
+	SHD_VEC(uint64_t) ids; /* kept from call to call */
 	bool padding;
 	uint64_t epoch;
 } rows_pick;

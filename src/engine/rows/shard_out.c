@@ -71,7 +71,7 @@ static int shard_out_commit(rows_shard_out *s, shd_arena *arena, shd_rows_entry 
 {
 	bool shorter = s->kind->head && s->rows != s->expected;
 	TRY(shd_rows_sums_finish(&s->sums, err));
-	const uint32_t *crcs = shd_arena_copy(arena, s->sums.crcs.data, s->sums.crcs.len);
+	const uint32_t *crcs = shd_vec_copy(&s->sums.crcs, arena);
 	if (!crcs)
 		return shd_fail_nomem(err);
 	if (shorter)
@@ -80,7 +80,7 @@ static int shard_out_commit(rows_shard_out *s, shd_arena *arena, shd_rows_entry 
 	e->rows = s->rows;
 	e->bytes = s->kind->head + s->rows * s->row_bytes;
 	e->crcs = crcs;
-	e->crc_count = s->sums.crcs.len / sizeof(*crcs);
+	e->crc_count = s->sums.crcs.count;
 	memcpy(e->sha256, s->sums.sha256, sizeof(e->sha256));
 	return shorter ? hash_again(s, e, err) : SHERD_OK;
 }

@@ -16,7 +16,7 @@ void shd_rows_sums_init(rows_sums *sums, uint64_t head)
 
 static void end_block(rows_sums *s)
 {
-	shd_buf_append(&s->crcs, &s->crc, sizeof(s->crc));
+	shd_vec_push(&s->crcs, s->crc);
 	s->crc = 0;
 	s->in_block = 0;
 }
@@ -46,12 +46,12 @@ int shd_rows_sums_finish(rows_sums *sums, sherd_error *err)
 	if (sums->in_block)
 		end_block(sums);
 	shd_sha256_finish(&sums->sha, sums->sha256);
-	return shd_buf_check(&sums->crcs, err);
+	return shd_vec_check(&sums->crcs, err);
 }
 
 void shd_rows_sums_done(rows_sums *sums)
 {
-	shd_buf_done(&sums->crcs);
+	shd_vec_done(&sums->crcs);
 }
 
 static int sums_read_all(rows_sums *s, const sherd_reader *reader, uint64_t bytes, uint8_t *buf, shd_meter *meter,
@@ -86,10 +86,9 @@ int shd_rows_sums_read(rows_sums *out, const sherd_reader *reader, uint64_t head
 
 size_t shd_rows_sums_differ(const rows_sums *sums, const shd_rows_entry *entry)
 {
-	size_t count = sums->crcs.len / sizeof(uint32_t);
-	const uint32_t *crcs = (const uint32_t *)(const void *)sums->crcs.data;
+	size_t count = sums->crcs.count;
 	for (size_t i = 0; entry->crcs && i < count && i < entry->crc_count; i++)
-		if (crcs[i] != entry->crcs[i])
+		if (sums->crcs.items[i] != entry->crcs[i])
 			return i;
 	return SIZE_MAX;
 }

@@ -13,7 +13,7 @@ typedef struct rows_sums {
 	uint8_t sha256[SHD_SHA256_BYTES]; /* once it is finished */
 	uint32_t crc;
 	uint64_t in_block; /* bytes that crc covers */
-	shd_buf crcs;      /* of uint32_t */
+	SHD_VEC(uint32_t) crcs;
 } rows_sums;
 
 void shd_rows_sums_init(rows_sums *sums, uint64_t head);

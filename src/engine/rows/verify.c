@@ -316,8 +316,7 @@ static int verify_folder(sherd_report *r, sherd_store *store, const char *folder
 	};
 	int rc = rows_verify_check_folder(&g, err);
 	for (size_t i = 0; i < g.count; i++) {
-		shd_buf_done(&g.list[i].report.errors);
-		shd_buf_done(&g.list[i].report.warnings);
+		shd_report_done(&g.list[i].report);
 	}
 	free(g.list);
 	shd_buf_done(&g.manifest_key);
@@ -336,8 +335,7 @@ static int verify_shard(sherd_report *r, sherd_store *store, const char *key, co
 	int rc = rows_verify_check_head(&g, &c, reader, err);
 	if (rc == SHERD_OK)
 		rc = shd_report_merge(r, &c.report, err);
-	shd_buf_done(&c.report.errors);
-	shd_buf_done(&c.report.warnings);
+	shd_report_done(&c.report);
 	TRY(rc);
 	return shd_report_warn(r, key, "no-checksum", err,
 	                       "a shard has no checksum: only its head and its size were checked");

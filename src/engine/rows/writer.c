@@ -26,7 +26,7 @@ struct sherd_rows_writer {
 	rows_head head;
 	rows_stats *stats; /* of residual_shard_bf16; else NULL */
 	shd_arena arena;
-	shd_buf entries; /* of shd_rows_entry: those that are published, then those that are not yet */
+	SHD_VEC(shd_rows_entry) entries; /* those that are published, then those that are not yet */
 	size_t published;
 	uint64_t rows, fence;
 	uint64_t overflowed; /* finite values that became infinite */
@@ -42,12 +42,12 @@ struct sherd_rows_writer {
 
 static size_t entry_count(const sherd_rows_writer *w)
 {
-	return w->entries.len / sizeof(shd_rows_entry);
+	return w->entries.count;
 }
 
 static shd_rows_entry *entries_of(const sherd_rows_writer *w)
 {
-	return (shd_rows_entry *)(void *)w->entries.data;
+	return w->entries.items;
 }
 
 /* ---- opening */
@@ -87,9 +87,9 @@ static int rows_writer_join(sherd_rows_writer *w, const sherd_rows_writer_option
 	w->kind = shd_rows_kind_of(m.dtype);
 	w->rows = m.rows;
 	w->fence = m.fence;
-	shd_buf_append(&w->entries, m.shards, m.count * sizeof(*m.shards));
+	shd_vec_append(&w->entries, m.shards, m.count);
 	w->published = m.count;
-	return shd_buf_check(&w->entries, err);
+	return shd_vec_check(&w->entries, err);
 }
 
 static int rows_writer_begin(sherd_rows_writer *w, const sherd_rows_writer_options *o, sherd_error *err)
@@ -118,7 +118,7 @@ static int rows_writer_begin(sherd_rows_writer *w, const sherd_rows_writer_optio
 static void rows_writer_done(sherd_rows_writer *w)
 {
 	shd_meter_done(&w->meter);
-	shd_buf_done(&w->entries);
+	shd_vec_done(&w->entries);
 	shd_buf_done(&w->key);
 	shd_arena_done(&w->arena);
 	shd_rows_stats_close(w->stats);
@@ -199,7 +199,7 @@ static int end_shard(sherd_rows_writer *w, sherd_error *err)
 	if (!w->out.writer)
 		return SHERD_OK;
 	e.file = shd_arena_str(&w->arena, shd_str_of(shd_str_leaf((const char *)w->key.data)));
-	if (!e.file || !shd_buf_reserve(&w->entries, sizeof(e)))
+	if (!e.file || !shd_vec_reserve(&w->entries, 1))
 		return shd_fail_nomem(err);
 	int rc = shd_rows_shard_commit(&w->out, &w->arena, &e, err);
 	if (rc == SHERD_EEXIST)
@@ -207,7 +207,7 @@ static int end_shard(sherd_rows_writer *w, sherd_error *err)
 		                     shd_fail(err, SHERD_ECONFLICT, "conflict",
 		                              "somebody else wrote this meanwhile: it stays as it is"),
 		                     (const char *)w->key.data);
-	shd_buf_append(&w->entries, &e, sizeof(e));
+	shd_vec_push(&w->entries, e);
 	w->rows += rc == SHERD_OK ? e.rows : 0;
 	return rc;
 }

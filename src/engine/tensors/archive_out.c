@@ -17,7 +17,7 @@ void shd_archive_out_done(shd_archive_out *o)
 {
 	shd_deflate_close(o->whole);
 	shd_deflate_close(o->pieces);
-	shd_buf_done(&o->entries);
+	shd_vec_done(&o->entries);
 	shd_buf_done(&o->raw);
 	shd_buf_done(&o->packed);
 	shd_arena_done(&o->arena);
@@ -112,8 +112,8 @@ int shd_archive_out_end(shd_archive_out *o, sherd_error *err)
 	if (o->pieces)
 		TRY(end_packed(o, err));
 	shd_zip_put_descriptor(&descriptor, &o->entry);
-	shd_buf_append(&o->entries, &o->entry, sizeof(o->entry));
-	TRY(shd_buf_check(&o->entries, err));
+	shd_vec_push(&o->entries, o->entry);
+	TRY(shd_vec_check(&o->entries, err));
 	TRY(shd_buf_check(&descriptor, err));
 	return put(o, descriptor.data, descriptor.len, err);
 }
@@ -121,8 +121,7 @@ int shd_archive_out_end(shd_archive_out *o, sherd_error *err)
 int shd_archive_out_finish(shd_archive_out *o, sherd_error *err)
 {
 	SHD_AUTO_BUF directory = {0};
-	const shd_zip_entry *entries = (const shd_zip_entry *)o->entries.data;
-	shd_zip_put_directory(&directory, entries, o->entries.len / sizeof(*entries), o->at);
+	shd_zip_put_directory(&directory, o->entries.items, o->entries.count, o->at);
 	TRY(shd_buf_check(&directory, err));
 	return put(o, directory.data, directory.len, err);
 }

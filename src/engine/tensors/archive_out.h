@@ -16,7 +16,7 @@ typedef struct shd_archive_out {
 	sherd_writer *writer; /* lent */
 	uint64_t at;          /* bytes so far */
 	shd_arena arena;
-	shd_buf entries;     /* of shd_zip_entry */
+	SHD_VEC(shd_zip_entry) entries;
 	shd_zip_entry entry; /* which is being written */
 	shd_deflate *whole, *pieces;
 	shd_buf raw, packed;

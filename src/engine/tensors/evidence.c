@@ -141,14 +141,16 @@ static void find_directory(const uint8_t *tail, size_t len, uint64_t size, uint6
 	}
 }
 
-static void add_name(shd_buf *names, shd_evidence *e, const void *name, size_t len)
+typedef SHD_VEC(shd_str) name_vec;
+
+static void add_name(name_vec *names, shd_evidence *e, const void *name, size_t len)
 {
 	shd_str s = {shd_arena_copy(&e->arena, name, len), len};
 	names->failed |= !s.ptr;
-	shd_buf_append(names, &s, sizeof(s));
+	shd_vec_push(names, s);
 }
 
-static void add_directory(shd_buf *names, shd_evidence *e, const uint8_t *data, size_t len)
+static void add_directory(name_vec *names, shd_evidence *e, const uint8_t *data, size_t len)
 {
 	for (size_t at = 0; len - at >= ENTRY && memcmp(data + at, "PK\1\2", 4) == 0;) {
 		size_t name = evidence_get_u16(data + at + 28), more = evidence_get_u16(data + at + 30),
@@ -163,7 +165,7 @@ static void add_directory(shd_buf *names, shd_evidence *e, const uint8_t *data, 
 }
 
 /* The first entry's own head, for archives that were cut off. */
-static void add_first(shd_buf *names, shd_evidence *e)
+static void add_first(name_vec *names, shd_evidence *e)
 {
 	const uint8_t *raw = (const uint8_t *)e->first.ptr;
 	if (e->first.len < SHD_ZIP_LOCAL)
@@ -173,7 +175,7 @@ static void add_first(shd_buf *names, shd_evidence *e)
 		add_name(names, e, raw + SHD_ZIP_LOCAL, name);
 }
 
-static int list_zip(shd_evidence *e, shd_buf *names, sherd_error *err)
+static int list_zip(shd_evidence *e, name_vec *names, sherd_error *err)
 {
 	uint64_t at, bytes;
 	size_t len = e->size < SHD_ZIP_TAIL ? (size_t)e->size : SHD_ZIP_TAIL;
@@ -197,13 +199,13 @@ static int list_zip(shd_evidence *e, shd_buf *names, sherd_error *err)
 int shd_evidence_zip(shd_evidence *e, const shd_str **out, size_t *count, sherd_error *err)
 {
 	if (!e->zip_listed && shd_str_starts(e->first, SHD_ZIP_MAGIC)) {
-		SHD_AUTO_BUF names = {0};
+		SHD_AUTO_VEC name_vec names = {0};
 		TRY(list_zip(e, &names, err));
-		TRY(shd_buf_check(&names, err));
-		e->zip_names = shd_arena_copy(&e->arena, names.data, names.len);
+		TRY(shd_vec_check(&names, err));
+		e->zip_names = shd_vec_copy(&names, &e->arena);
 		if (!e->zip_names)
 			return shd_fail_nomem(err);
-		e->zip_count = names.len / sizeof(*e->zip_names);
+		e->zip_count = names.count;
 	}
 	e->zip_listed = true;
 	*out = e->zip_names;

@@ -10,8 +10,8 @@ typedef struct gathering {
 	shd_folder *folder;
 	shd_folder_want_fn *want;
 	void *arg;
-	size_t base;  /* bytes of the folder in a key */
-	shd_buf list; /* of shd_folder_file */
+	size_t base; /* bytes of the folder in a key */
+	SHD_VEC(shd_folder_file) list;
 	size_t deep;
 	char after[SHERD_MAX_KEY + 2]; /* where to begin anew, "" when the end was reached */
 	bool nomem;
@@ -34,7 +34,7 @@ static bool add_file(gathering *g, const char *key, const char *name, uint64_t s
 	if (g->nomem)
 		return false;
 	f.name = f.key + (name - key);
-	shd_buf_append(&g->list, &f, sizeof(f));
+	shd_vec_push(&g->list, f);
 	return true;
 }
 
@@ -63,8 +63,8 @@ static int gather_all(gathering *g, sherd_store *store, const char *folder, sher
 		g->after[0] = 0;
 		TRY(sherd_store_list(store, (const char *)prefix.data, after, gather_file, g, err));
 	} while (g->after[0]);
-	g->folder->count = g->list.len / sizeof(shd_folder_file);
-	g->folder->list = shd_arena_copy(&g->folder->arena, g->list.data, g->list.len);
+	g->folder->count = g->list.count;
+	g->folder->list = shd_vec_copy(&g->list, &g->folder->arena);
 	return g->nomem || g->list.failed || !g->folder->list ? shd_fail_nomem(err) : SHERD_OK;
 }
 
@@ -74,7 +74,7 @@ int shd_folder_open(shd_folder *out, sherd_store *store, const char *folder, shd
 	shd_folder made = {0};
 	gathering g = {.folder = &made, .want = want, .arg = arg};
 	int rc = gather_all(&g, store, folder, err);
-	shd_buf_done(&g.list);
+	shd_vec_done(&g.list);
 	if (rc < 0)
 		shd_folder_done(&made);
 	else

@@ -12,12 +12,6 @@ SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
 enum { ATTEMPT = 16, NUMBER = 5, MOST_TRIES = 8 };
 
-static void discard(sherd_report *r)
-{
-	shd_buf_done(&r->errors);
-	shd_buf_done(&r->warnings);
-}
-
 static bool skip_digits(const char **at, const char *digits, size_t least)
 {
 	size_t n = strspn(*at, digits);
@@ -158,7 +152,7 @@ int shd_index_verify(sherd_report *r, sherd_store *store, const char *key, const
 	TRY(shd_bundle_name_index(store, key, &name, err));
 	const char *index = (const char *)name.data;
 	for (int tries = 0; again; tries++) {
-		__attribute__((cleanup(discard))) sherd_report part = {0};
+		__attribute__((cleanup(shd_report_done))) sherd_report part = {0};
 		sherd_error found = {0};
 		shd_head head;
 		int rc = shd_head_read(&head, store, index, options->limits, &found);

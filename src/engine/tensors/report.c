@@ -31,8 +31,8 @@ int shd_report_take(sherd_report *r, int rc, const sherd_error *found, const cha
 			*err = e;
 		return rc;
 	}
-	shd_buf_append(&r->errors, &e, sizeof(e));
-	return shd_buf_check(&r->errors, err);
+	shd_vec_push(&r->errors, e);
+	return shd_vec_check(&r->errors, err);
 }
 
 static int warn(sherd_report *r, const char *key, const char *reason, uint64_t offset, const char *fmt, va_list ap,
@@ -41,8 +41,8 @@ static int warn(sherd_report *r, const char *key, const char *reason, uint64_t o
 	sherd_error e = {.code = SHERD_OK, .reason = reason, .offset = offset};
 	(void)vsnprintf(e.message, sizeof(e.message), fmt, ap);
 	(void)shd_in_object(&e, SHERD_ECORRUPT, key);
-	shd_buf_append(&r->warnings, &e, sizeof(e));
-	return shd_buf_check(&r->warnings, err);
+	shd_vec_push(&r->warnings, e);
+	return shd_vec_check(&r->warnings, err);
 }
 
 int shd_report_warn(sherd_report *r, const char *key, const char *reason, sherd_error *err, const char *fmt, ...)
@@ -64,38 +64,41 @@ int shd_report_warn_at(sherd_report *r, const char *key, const char *reason, uin
 	return rc;
 }
 
+void shd_report_done(sherd_report *r)
+{
+	shd_vec_done(&r->errors);
+	shd_vec_done(&r->warnings);
+}
+
 int shd_report_merge(sherd_report *into, sherd_report *from, sherd_error *err)
 {
-	shd_buf_append(&into->errors, from->errors.data, from->errors.len);
-	shd_buf_append(&into->warnings, from->warnings.data, from->warnings.len);
+	shd_vec_append(&into->errors, from->errors.items, from->errors.count);
+	shd_vec_append(&into->warnings, from->warnings.items, from->warnings.count);
 	into->checked += from->checked;
-	shd_buf_done(&from->errors);
-	shd_buf_done(&from->warnings);
+	shd_report_done(from);
 	from->checked = 0;
-	TRY(shd_buf_check(&into->errors, err));
-	return shd_buf_check(&into->warnings, err);
+	TRY(shd_vec_check(&into->errors, err));
+	return shd_vec_check(&into->warnings, err);
 }
 
 size_t sherd_report_errors(const sherd_report *report)
 {
-	return report->errors.len / sizeof(sherd_error);
+	return report->errors.count;
 }
 
 size_t sherd_report_warnings(const sherd_report *report)
 {
-	return report->warnings.len / sizeof(sherd_error);
+	return report->warnings.count;
 }
 
 const sherd_error *sherd_report_error(const sherd_report *report, size_t index)
 {
-	return index < sherd_report_errors(report) ? (const sherd_error *)(const void *)report->errors.data + index
-	                                           : NULL;
+	return index < sherd_report_errors(report) ? report->errors.items + index : NULL;
 }
 
 const sherd_error *sherd_report_warning(const sherd_report *report, size_t index)
 {
-	return index < sherd_report_warnings(report) ? (const sherd_error *)(const void *)report->warnings.data + index
-	                                             : NULL;
+	return index < sherd_report_warnings(report) ? report->warnings.items + index : NULL;
 }
 
 uint64_t sherd_report_checked_bytes(const sherd_report *report)
@@ -107,7 +110,6 @@ void sherd_report_close(sherd_report *report)
 {
 	if (!report)
 		return;
-	shd_buf_done(&report->errors);
-	shd_buf_done(&report->warnings);
+	shd_report_done(report);
 	free(report);
 }

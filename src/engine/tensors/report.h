@@ -7,9 +7,12 @@
 #include <sherd/verify.h>
 
 struct sherd_report {
-	shd_buf errors, warnings; /* of sherd_error */
+	SHD_VEC(sherd_error) errors, warnings;
 	uint64_t checked;
 };
+
+/* Empties it, but for what was checked. */
+void shd_report_done(sherd_report *r);
 
 int shd_report_new(sherd_report **out, sherd_error *err);
 

@@ -186,7 +186,9 @@ static int tensors_safetensors_index_join(index_bundle *b, sherd_error *err)
 	return check_all_found(b, err);
 }
 
-static int add_pairs(shd_map *seen, const sherd_pair *pairs, size_t count, shd_buf *out, sherd_error *err)
+typedef SHD_VEC(sherd_pair) pair_vec;
+
+static int add_pairs(shd_map *seen, const sherd_pair *pairs, size_t count, pair_vec *out, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		bool ok;
@@ -194,17 +196,9 @@ static int add_pairs(shd_map *seen, const sherd_pair *pairs, size_t count, shd_b
 		if (!ok)
 			return shd_fail_nomem(err);
 		if (known == SHD_MAP_NONE)
-			shd_buf_append(out, &pairs[i], sizeof(pairs[i]));
+			shd_vec_push(out, pairs[i]);
 	}
 	return SHERD_OK;
-}
-
-static int keep_pairs(index_bundle *b, const shd_buf *all, const sherd_pair **out, size_t *count, sherd_error *err)
-{
-	TRY(shd_buf_check(all, err));
-	*out = shd_arena_copy(&b->base.arena, all->data, all->len);
-	*count = all->len / sizeof(sherd_pair);
-	return *out ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* The pairs of the index, if they are wanted, then those of the files; of a key that comes again the first value
@@ -212,12 +206,15 @@ static int keep_pairs(index_bundle *b, const shd_buf *all, const sherd_pair **ou
 static int join_pairs(index_bundle *b, bool index, const sherd_pair **out, size_t *count, sherd_error *err)
 {
 	__attribute__((cleanup(shd_map_done))) shd_map seen = {0};
-	SHD_AUTO_BUF all = {0};
+	SHD_AUTO_VEC pair_vec all = {0};
 	if (index)
 		TRY(add_pairs(&seen, b->index.pairs, b->index.pair_count, &all, err));
 	for (uint32_t i = 0; i < b->piece_count; i++)
 		TRY(add_pairs(&seen, b->pieces[i].head.pairs, b->pieces[i].head.pair_count, &all, err));
-	return keep_pairs(b, &all, out, count, err);
+	TRY(shd_vec_check(&all, err));
+	*out = shd_vec_copy(&all, &b->base.arena);
+	*count = all.count;
+	return *out ? SHERD_OK : shd_fail_nomem(err);
 }
 
 static int open_set(sherd_bundle **out, sherd_store *store, const char *key, const shd_head *head,

@@ -202,7 +202,9 @@ static int take_training(shd_ckpt_about_reader *r, shd_json *j, sherd_error *err
 	return keep_members(r->arena, &extra, &r->about.training_extra, err);
 }
 
-static int take_field(shd_ckpt_about_reader *r, shd_json *j, shd_str key, shd_buf *pairs, sherd_error *err)
+typedef SHD_VEC(sherd_pair) pair_vec;
+
+static int take_field(shd_ckpt_about_reader *r, shd_json *j, shd_str key, pair_vec *pairs, sherd_error *err)
 {
 	if (memchr(key.ptr, 0, key.len))
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-text", shd_json_offset(j),
@@ -211,13 +213,13 @@ static int take_field(shd_ckpt_about_reader *r, shd_json *j, shd_str key, shd_bu
 	if (!pair.key)
 		return shd_fail_nomem(err);
 	TRY(take_string(r, j, &pair.value, err));
-	shd_buf_append(pairs, &pair, sizeof(pair));
-	return shd_buf_check(pairs, err);
+	shd_vec_push(pairs, pair);
+	return shd_vec_check(pairs, err);
 }
 
 static int about_take_fields(shd_ckpt_about_reader *r, shd_json *j, sherd_error *err)
 {
-	SHD_AUTO_BUF pairs = {0};
+	SHD_AUTO_VEC pair_vec pairs = {0};
 	shd_str key;
 	int rc = enter_or_null(j, err);
 	if (rc <= 0)
@@ -225,8 +227,8 @@ static int about_take_fields(shd_ckpt_about_reader *r, shd_json *j, sherd_error 
 	while ((rc = shd_json_key(j, &key, err)) > 0)
 		TRY(take_field(r, j, key, &pairs, err));
 	TRY(rc);
-	r->about.field_count = pairs.len / sizeof(sherd_pair);
-	r->about.fields = shd_arena_copy(r->arena, pairs.data, pairs.len);
+	r->about.field_count = pairs.count;
+	r->about.fields = shd_vec_copy(&pairs, r->arena);
 	return r->about.fields ? SHERD_OK : shd_fail_nomem(err);
 }
 

@@ -16,8 +16,8 @@ typedef struct reader {
 	sherd_limits limits;
 	shd_ckpt_meta meta;
 	shd_ckpt_about_reader about;
-	shd_buf shards;  /* of shd_ckpt_meta_shard */
-	shd_buf entries; /* of the shard being read */
+	SHD_VEC(shd_ckpt_meta_shard) shards;
+	SHD_VEC(shd_ckpt_entry) entries;
 	uint64_t world_where;
 	bool has_world;
 } reader;
@@ -157,8 +157,8 @@ static int take_entry(reader *r, sherd_error *err)
 	int rc = take_entry_parts(r, &e, &p, err);
 	shd_buf_done(&p.extra);
 	TRY(rc);
-	shd_buf_append(&r->entries, &e, sizeof(e));
-	return shd_buf_check(&r->entries, err);
+	shd_vec_push(&r->entries, e);
+	return shd_vec_check(&r->entries, err);
 }
 
 static int take_entries(reader *r, shd_ckpt_meta_shard *s, sherd_error *err)
@@ -167,14 +167,14 @@ static int take_entries(reader *r, shd_ckpt_meta_shard *s, sherd_error *err)
 	TRY(rc);
 	if (rc == SHD_JSON_NULL)
 		return shd_json_null(r->j, err);
-	r->entries.len = 0;
+	r->entries.count = 0;
 	TRY(shd_json_array(r->j, err));
 	while ((rc = shd_json_item(r->j, err)) > 0)
 		TRY(take_entry(r, err));
 	TRY(rc);
 	s->listed = true;
-	s->count = r->entries.len / sizeof(shd_ckpt_entry);
-	s->entries = shd_arena_copy(r->arena, r->entries.data, r->entries.len);
+	s->count = r->entries.count;
+	s->entries = shd_vec_copy(&r->entries, r->arena);
 	return s->entries ? SHERD_OK : shd_fail_nomem(err);
 }
 
@@ -242,11 +242,11 @@ static int ckpt_meta_take_shard(reader *r, sherd_error *err)
 	TRY(rc);
 	if (!has_rank || !has_size)
 		return shd_fail_at(err, SHERD_ECORRUPT, "missing-key", s.where, "a shard has no rank or no fileSize");
-	if (r->shards.len / sizeof(s) >= r->limits.shards)
+	if (r->shards.count >= r->limits.shards)
 		return shd_fail_at(err, SHERD_ELIMIT, "too-many-shards", s.where, "more than %" PRIu32 " shards",
 		                   r->limits.shards);
-	shd_buf_append(&r->shards, &s, sizeof(s));
-	return shd_buf_check(&r->shards, err);
+	shd_vec_push(&r->shards, s);
+	return shd_vec_check(&r->shards, err);
 }
 
 static int ckpt_meta_take_shards(reader *r, sherd_error *err)
@@ -358,8 +358,8 @@ static int ckpt_meta_finish(reader *r, sherd_error *err)
 		m->timestamp = "";
 	TRY(shd_ckpt_about_finish(&r->about, err));
 	m->about = r->about.about;
-	m->count = r->shards.len / sizeof(*m->shards);
-	m->shards = shd_arena_copy(r->arena, r->shards.data, r->shards.len);
+	m->count = r->shards.count;
+	m->shards = shd_vec_copy(&r->shards, r->arena);
 	if (!m->shards)
 		return shd_fail_nomem(err);
 	if (m->count)
@@ -394,7 +394,7 @@ int shd_ckpt_meta_decode(const char *text, size_t len, const sherd_limits *limit
 		*out = r.meta;
 	shd_json_close(r.j);
 	shd_ckpt_about_done(&r.about);
-	shd_buf_done(&r.shards);
-	shd_buf_done(&r.entries);
+	shd_vec_done(&r.shards);
+	shd_vec_done(&r.entries);
 	return rc;
 }

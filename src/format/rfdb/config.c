@@ -105,10 +105,11 @@ int shd_rfdb_config_decode(const void *data, size_t len, shd_rfdb_config *out, s
 enum { HAS_LATEST = 1, HAS_SNAPSHOTS = 2, HAS_ALL = 3 };
 
 typedef struct lists {
-	shd_buf snapshots, tagged;
+	SHD_VEC(shd_rfdb_snapshot) snapshots;
+	SHD_VEC(struct shd_rfdb_tagged) tagged;
 } lists;
 
-static int take_snapshot(shd_rfdb_reading *r, shd_buf *out, sherd_error *err)
+static int take_snapshot(shd_rfdb_reading *r, lists *l, sherd_error *err)
 {
 	shd_rfdb_snapshot s = {0};
 	shd_str key;
@@ -127,21 +128,21 @@ static int take_snapshot(shd_rfdb_reading *r, shd_buf *out, sherd_error *err)
 			TRY(shd_json_skip(r->json, err));
 	}
 	TRY(rc);
-	shd_buf_append(out, &s, sizeof(s));
-	return shd_buf_check(out, err);
+	shd_vec_push(&l->snapshots, s);
+	return shd_vec_check(&l->snapshots, err);
 }
 
-static int take_snapshots(shd_rfdb_reading *r, shd_buf *out, sherd_error *err)
+static int take_snapshots(shd_rfdb_reading *r, lists *l, sherd_error *err)
 {
 	int rc;
 	TRY(shd_json_array(r->json, err));
 	while ((rc = shd_json_item(r->json, err)) > 0)
-		TRY(take_snapshot(r, out, err));
+		TRY(take_snapshot(r, l, err));
 	return rc;
 }
 
 /* {"key": {"value": version}} */
-static int take_tag_index(shd_rfdb_reading *r, shd_buf *out, sherd_error *err)
+static int take_tag_index(shd_rfdb_reading *r, lists *l, sherd_error *err)
 {
 	struct shd_rfdb_tagged t;
 	shd_str key;
@@ -153,12 +154,12 @@ static int take_tag_index(shd_rfdb_reading *r, shd_buf *out, sherd_error *err)
 		while ((inner = shd_json_key(r->json, &key, err)) > 0) {
 			TRY(shd_rfdb_keep_text(r, key, &t.value, err));
 			TRY(shd_json_u64(r->json, &t.version, err));
-			shd_buf_append(out, &t, sizeof(t));
+			shd_vec_push(&l->tagged, t);
 		}
 		TRY(inner);
 	}
 	TRY(rc);
-	return shd_buf_check(out, err);
+	return shd_vec_check(&l->tagged, err);
 }
 
 static int take_index_member(shd_rfdb_reading *r, shd_str key, shd_rfdb_index *x, lists *l, unsigned *has,
@@ -170,10 +171,10 @@ static int take_index_member(shd_rfdb_reading *r, shd_str key, shd_rfdb_index *x
 	}
 	if (shd_str_is(key, "snapshots")) {
 		*has |= HAS_SNAPSHOTS;
-		return take_snapshots(r, &l->snapshots, err);
+		return take_snapshots(r, l, err);
 	}
 	if (shd_str_is(key, "tag_index"))
-		return take_tag_index(r, &l->tagged, err);
+		return take_tag_index(r, l, err);
 	if (shd_str_is(key, "referenced_segments"))
 		return shd_rfdb_take_numbers(r, &x->segments, err);
 	return shd_json_skip(r->json, err);
@@ -191,10 +192,10 @@ static int take_index(shd_rfdb_reading *r, shd_rfdb_index *x, lists *l, sherd_er
 	TRY(shd_json_end(r->json, err));
 	if (has != HAS_ALL)
 		return shd_fail(err, SHERD_ECORRUPT, "missing-key", "latest_version and snapshots are needed");
-	x->count = l->snapshots.len / sizeof(*x->snapshots);
-	x->tagged_count = l->tagged.len / sizeof(*x->tagged);
-	x->snapshots = shd_arena_copy(r->arena, l->snapshots.data, l->snapshots.len);
-	x->tagged = shd_arena_copy(r->arena, l->tagged.data, l->tagged.len);
+	x->count = l->snapshots.count;
+	x->tagged_count = l->tagged.count;
+	x->snapshots = shd_vec_copy(&l->snapshots, r->arena);
+	x->tagged = shd_vec_copy(&l->tagged, r->arena);
 	return x->snapshots && x->tagged ? SHERD_OK : shd_fail_nomem(err);
 }
 
@@ -208,8 +209,8 @@ int shd_rfdb_index_decode(const void *data, size_t len, const sherd_limits *limi
 	TRY(shd_json_open(&json, data, len, limits, err));
 	shd_rfdb_reading r = {.json = json, .data = data, .len = len, .arena = arena};
 	int rc = take_index(&r, &x, &l, err);
-	shd_buf_done(&l.snapshots);
-	shd_buf_done(&l.tagged);
+	shd_vec_done(&l.snapshots);
+	shd_vec_done(&l.tagged);
 	TRY(rc);
 	*out = x;
 	return SHERD_OK;

@@ -47,40 +47,28 @@ static int compare_ids(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void keep_news(heard *h, const shd_rfdb_ids *ids, shd_buf *out)
+static void keep_news(heard *h, const shd_rfdb_ids *ids, shd_rfdb_id_vec *out)
 {
 	for (size_t i = 0; i < ids->count; i++)
 		if (is_news(h, &ids->items[i], sizeof(ids->items[i])) && out)
-			shd_buf_append(out, &ids->items[i], sizeof(ids->items[i]));
-}
-
-/* Moves what was collected into the arena. */
-static int manifest_apply_settle(shd_buf *list, bool ok, shd_arena *arena, const void **items, sherd_error *err)
-{
-	*items = NULL;
-	if (ok && !list->failed && list->len)
-		*items = shd_arena_copy(arena, list->data, list->len);
-	ok &= !list->failed && (!list->len || *items);
-	return ok ? SHERD_OK : shd_fail_nomem(err);
+			shd_vec_push(out, ids->items[i]);
 }
 
 static int apply_nodes(const shd_rfdb_manifest *base, const shd_rfdb_edit *edits, size_t count, shd_arena *arena,
                        shd_rfdb_ids *out, sherd_error *err)
 {
-	SHD_AUTO_BUF list = {0};
+	SHD_AUTO_VEC shd_rfdb_id_vec list = {0};
 	heard h = {.ok = true};
-	const void *items;
 	for (size_t i = count; i-- > 0;) {
 		keep_news(&h, &edits[i].undead_nodes, NULL);
 		keep_news(&h, &edits[i].dead_nodes, &list);
 	}
 	keep_news(&h, &base->dead_nodes, &list);
 	shd_map_done(&h.map);
-	if (list.len)
-		qsort(list.data, list.len / sizeof(shd_u128), sizeof(shd_u128), compare_ids);
-	TRY(manifest_apply_settle(&list, h.ok, arena, &items, err));
-	*out = (shd_rfdb_ids){items, list.len / sizeof(shd_u128)};
-	return SHERD_OK;
+	if (list.count)
+		qsort(list.items, list.count, sizeof(*list.items), compare_ids);
+	list.failed |= !h.ok;
+	return shd_vec_keep(&list, arena, out, err);
 }
 
 /* ---- keys of edges: sorted with their place, since they are not one run of bytes */
@@ -90,6 +78,7 @@ typedef struct word {
 	size_t order; /* the lower, the later it was said */
 	bool dead;
 } word;
+typedef SHD_VEC(word) word_vec;
 
 int shd_rfdb_edge_key_compare(const shd_rfdb_edge_key *a, const shd_rfdb_edge_key *b)
 {
@@ -107,37 +96,33 @@ static int compare_words(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-static void say(shd_buf *words, const shd_rfdb_edge_keys *keys, size_t order, bool dead)
+static void say(word_vec *words, const shd_rfdb_edge_keys *keys, size_t order, bool dead)
 {
-	for (size_t i = 0; i < keys->count; i++) {
-		word w = {.key = keys->items[i], .order = order, .dead = dead};
-		shd_buf_append(words, &w, sizeof(w));
-	}
+	for (size_t i = 0; i < keys->count; i++)
+		shd_vec_push(words, (word){.key = keys->items[i], .order = order, .dead = dead});
 }
 
 static int apply_edges(const shd_rfdb_manifest *base, const shd_rfdb_edit *edits, size_t count, shd_arena *arena,
                        shd_rfdb_edge_keys *out, sherd_error *err)
 {
-	SHD_AUTO_BUF words = {0}, list = {0};
-	const void *items;
+	SHD_AUTO_VEC word_vec words = {0};
+	SHD_AUTO_VEC shd_rfdb_edge_key_vec list = {0};
 	for (size_t i = count; i-- > 0;) {
 		say(&words, &edits[i].undead_edges, 2 * (count - i), false);
 		say(&words, &edits[i].dead_edges, 2 * (count - i) + 1, true);
 	}
 	say(&words, &base->dead_edges, SIZE_MAX, true);
-	TRY(shd_buf_check(&words, err));
-	const word *w = (const word *)(const void *)words.data;
-	size_t said = words.len / sizeof(*w);
+	TRY(shd_vec_check(&words, err));
+	const word *w = words.items;
+	size_t said = words.count;
 	if (said)
-		qsort(words.data, said, sizeof(*w), compare_words);
+		qsort(words.items, said, sizeof(*w), compare_words);
 	for (size_t i = 0; i < said; i++) {
 		bool first = !i || shd_rfdb_edge_key_compare(&w[i - 1].key, &w[i].key) != 0;
 		if (first && w[i].dead)
-			shd_buf_append(&list, &w[i].key, sizeof(w[i].key));
+			shd_vec_push(&list, w[i].key);
 	}
-	TRY(manifest_apply_settle(&list, true, arena, &items, err));
-	*out = (shd_rfdb_edge_keys){items, list.len / sizeof(shd_rfdb_edge_key)};
-	return SHERD_OK;
+	return shd_vec_keep(&list, arena, out, err);
 }
 
 /* ---- segments */
@@ -147,12 +132,14 @@ static const shd_rfdb_descriptors *added(const shd_rfdb_edit *e, shd_rfdb_kind k
 	return kind == SHD_RFDB_NODES ? &e->added_nodes : &e->added_edges;
 }
 
-static void manifest_apply_mark(shd_buf *kept, const heard *removed, const shd_rfdb_descriptors *list)
+typedef SHD_VEC(const shd_rfdb_descriptor *) descriptor_refs;
+
+static void manifest_apply_mark(descriptor_refs *kept, const heard *removed, const shd_rfdb_descriptors *list)
 {
 	for (size_t i = list->count; i-- > 0;) {
 		const shd_rfdb_descriptor *d = &list->items[i];
 		if (!was_said(removed, &d->id, sizeof(d->id)))
-			shd_buf_append(kept, &d, sizeof(d));
+			shd_vec_push(kept, d);
 	}
 }
 
@@ -160,7 +147,7 @@ static void manifest_apply_mark(shd_buf *kept, const heard *removed, const shd_r
 static int apply_segments(const shd_rfdb_descriptors *base, const shd_rfdb_edit *edits, size_t count,
                           shd_rfdb_kind kind, shd_arena *arena, shd_rfdb_descriptors *out, sherd_error *err)
 {
-	SHD_AUTO_BUF kept = {0}; /* pointers, newest first */
+	SHD_AUTO_VEC descriptor_refs kept = {0}; /* newest first */
 	heard removed = {.ok = true};
 	for (size_t i = count; i-- > 0;) {
 		const shd_rfdb_numbers *ids =
@@ -171,13 +158,12 @@ static int apply_segments(const shd_rfdb_descriptors *base, const shd_rfdb_edit 
 	}
 	manifest_apply_mark(&kept, &removed, base);
 	shd_map_done(&removed.map);
-	size_t n = kept.len / sizeof(shd_rfdb_descriptor *);
+	size_t n = kept.count;
 	shd_rfdb_descriptor *list = n ? shd_arena_alloc(arena, n, sizeof(*list)) : NULL;
 	if (!removed.ok || kept.failed || (n && !list))
 		return shd_fail_nomem(err);
-	const shd_rfdb_descriptor *const *from = (const shd_rfdb_descriptor *const *)(const void *)kept.data;
 	for (size_t i = 0; i < n; i++)
-		list[i] = *from[n - 1 - i];
+		list[i] = *kept.items[n - 1 - i];
 	*out = (shd_rfdb_descriptors){list, n};
 	return SHERD_OK;
 }

@@ -25,92 +25,59 @@ int shd_rfdb_take_text(shd_rfdb_reading *r, shd_str *out, sherd_error *err)
 	return shd_rfdb_keep_text(r, s, out, err);
 }
 
-/* Takes one item of a list and appends it. */
-typedef int take_fn(shd_rfdb_reading *r, int which, shd_buf *items, sherd_error *err);
-
-/* Reads a whole list into the arena. */
-static int take_list(shd_rfdb_reading *r, take_fn *take, int which, size_t size, const void **items, size_t *count,
-                     sherd_error *err)
-{
-	SHD_AUTO_BUF list = {0};
-	int rc;
-	TRY(shd_json_array(r->json, err));
-	while ((rc = shd_json_item(r->json, err)) > 0)
-		TRY(take(r, which, &list, err));
-	TRY(rc);
-	TRY(shd_buf_check(&list, err));
-	void *kept = NULL;
-	if (list.len && !(kept = shd_arena_copy(r->arena, list.data, list.len)))
-		return shd_fail_nomem(err);
-	*items = kept;
-	*count = list.len / size;
-	return SHERD_OK;
-}
-
-static int take_one_text(shd_rfdb_reading *r, int which, shd_buf *items, sherd_error *err)
-{
-	shd_str s;
-	(void)which;
-	TRY(shd_rfdb_take_text(r, &s, err));
-	shd_buf_append(items, &s, sizeof(s));
-	return SHERD_OK;
-}
-
 static int take_texts(shd_rfdb_reading *r, shd_rfdb_texts *out, sherd_error *err)
 {
-	const void *items;
-	TRY(take_list(r, take_one_text, 0, sizeof(shd_str), &items, &out->count, err));
-	out->items = items;
-	return SHERD_OK;
-}
-
-static int take_one_id(shd_rfdb_reading *r, int which, shd_buf *items, sherd_error *err)
-{
-	shd_u128 id;
-	(void)which;
-	TRY(shd_json_u128(r->json, &id, err));
-	shd_buf_append(items, &id, sizeof(id));
-	return SHERD_OK;
+	SHD_AUTO_VEC SHD_VEC(shd_str) list = {0};
+	shd_str text;
+	int rc;
+	TRY(shd_json_array(r->json, err));
+	while ((rc = shd_json_item(r->json, err)) > 0) {
+		TRY(shd_rfdb_take_text(r, &text, err));
+		shd_vec_push(&list, text);
+	}
+	TRY(rc);
+	return shd_vec_keep(&list, r->arena, out, err);
 }
 
 int shd_rfdb_take_ids(shd_rfdb_reading *r, shd_rfdb_ids *out, sherd_error *err)
 {
-	const void *items;
-	TRY(take_list(r, take_one_id, 0, sizeof(shd_u128), &items, &out->count, err));
-	out->items = items;
-	return SHERD_OK;
-}
-
-static int take_one_number(shd_rfdb_reading *r, int which, shd_buf *items, sherd_error *err)
-{
-	uint64_t v;
-	(void)which;
-	TRY(shd_json_u64(r->json, &v, err));
-	shd_buf_append(items, &v, sizeof(v));
-	return SHERD_OK;
+	SHD_AUTO_VEC shd_rfdb_id_vec list = {0};
+	shd_u128 id;
+	int rc;
+	TRY(shd_json_array(r->json, err));
+	while ((rc = shd_json_item(r->json, err)) > 0) {
+		TRY(shd_json_u128(r->json, &id, err));
+		shd_vec_push(&list, id);
+	}
+	TRY(rc);
+	return shd_vec_keep(&list, r->arena, out, err);
 }
 
 int shd_rfdb_take_numbers(shd_rfdb_reading *r, shd_rfdb_numbers *out, sherd_error *err)
 {
-	const void *items;
-	TRY(take_list(r, take_one_number, 0, sizeof(uint64_t), &items, &out->count, err));
-	out->items = items;
-	return SHERD_OK;
+	SHD_AUTO_VEC shd_rfdb_number_vec list = {0};
+	uint64_t number;
+	int rc;
+	TRY(shd_json_array(r->json, err));
+	while ((rc = shd_json_item(r->json, err)) > 0) {
+		TRY(shd_json_u64(r->json, &number, err));
+		shd_vec_push(&list, number);
+	}
+	TRY(rc);
+	return shd_vec_keep(&list, r->arena, out, err);
 }
 
 /* [source, destination, "TYPE"] */
-static int take_one_edge_key(shd_rfdb_reading *r, int which, shd_buf *items, sherd_error *err)
+static int take_edge_key(shd_rfdb_reading *r, shd_rfdb_edge_key *key, sherd_error *err)
 {
 	shd_json *j = r->json;
-	shd_rfdb_edge_key key = {0};
 	int count = 0, rc;
-	(void)which;
 	TRY(shd_json_array(j, err));
 	for (; (rc = shd_json_item(j, err)) > 0; count++) {
 		if (count < 2)
-			TRY(shd_json_u128(j, count ? &key.dst : &key.src, err));
+			TRY(shd_json_u128(j, count ? &key->dst : &key->src, err));
 		else if (count == 2)
-			TRY(shd_rfdb_take_text(r, &key.type, err));
+			TRY(shd_rfdb_take_text(r, &key->type, err));
 		else
 			break;
 	}
@@ -118,16 +85,21 @@ static int take_one_edge_key(shd_rfdb_reading *r, int which, shd_buf *items, she
 	if (rc || count != 3)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-count", shd_json_offset(j),
 		                   "the key of an edge is source, destination and type");
-	shd_buf_append(items, &key, sizeof(key));
 	return SHERD_OK;
 }
 
 int shd_rfdb_take_edge_keys(shd_rfdb_reading *r, shd_rfdb_edge_keys *out, sherd_error *err)
 {
-	const void *items;
-	TRY(take_list(r, take_one_edge_key, 0, sizeof(shd_rfdb_edge_key), &items, &out->count, err));
-	out->items = items;
-	return SHERD_OK;
+	SHD_AUTO_VEC shd_rfdb_edge_key_vec list = {0};
+	shd_rfdb_edge_key key;
+	int rc;
+	TRY(shd_json_array(r->json, err));
+	while ((rc = shd_json_item(r->json, err)) > 0) {
+		TRY(take_edge_key(r, &key, err));
+		shd_vec_push(&list, key);
+	}
+	TRY(rc);
+	return shd_vec_keep(&list, r->arena, out, err);
 }
 
 /* ---- a descriptor */
@@ -199,37 +171,41 @@ static int take_descriptor_member(shd_rfdb_reading *r, shd_str key, shd_rfdb_des
 	return shd_json_skip(j, err);
 }
 
-static int take_one_descriptor(shd_rfdb_reading *r, int kind, shd_buf *items, sherd_error *err)
+static int take_descriptor(shd_rfdb_reading *r, shd_rfdb_descriptor *d, sherd_error *err)
 {
-	shd_rfdb_descriptor d = {.kind = (shd_rfdb_kind)kind, .shard = SHD_RFDB_FLAT};
 	unsigned has = 0;
 	shd_str key;
 	int rc;
 	TRY(shd_json_object(r->json, err));
 	uint64_t at = shd_json_offset(r->json);
 	while ((rc = shd_json_key(r->json, &key, err)) > 0)
-		TRY(take_descriptor_member(r, key, &d, &has, err));
+		TRY(take_descriptor_member(r, key, d, &has, err));
 	TRY(rc);
 	if (has != HAS_ALL)
 		return shd_fail_at(err, SHERD_ECORRUPT, "missing-key", at,
 		                   "a segment needs segment_id, segment_type, record_count and byte_size");
-	shd_buf_append(items, &d, sizeof(d));
 	return SHERD_OK;
 }
 
 int shd_rfdb_take_descriptors(shd_rfdb_reading *r, shd_rfdb_kind kind, shd_rfdb_descriptors *out, sherd_error *err)
 {
-	const void *items;
-	TRY(take_list(r, take_one_descriptor, (int)kind, sizeof(shd_rfdb_descriptor), &items, &out->count, err));
-	out->items = items;
-	return SHERD_OK;
+	SHD_AUTO_VEC shd_rfdb_descriptor_vec list = {0};
+	int rc;
+	TRY(shd_json_array(r->json, err));
+	while ((rc = shd_json_item(r->json, err)) > 0) {
+		shd_rfdb_descriptor d = {.kind = kind, .shard = SHD_RFDB_FLAT};
+		TRY(take_descriptor(r, &d, err));
+		shd_vec_push(&list, d);
+	}
+	TRY(rc);
+	return shd_vec_keep(&list, r->arena, out, err);
 }
 
 /* ---- small objects */
 
 int shd_rfdb_take_tags(shd_rfdb_reading *r, shd_rfdb_tags *out, sherd_error *err)
 {
-	SHD_AUTO_BUF list = {0};
+	SHD_AUTO_VEC SHD_VEC(shd_rfdb_tag) list = {0};
 	shd_rfdb_tag tag;
 	shd_str key;
 	int rc;
@@ -237,15 +213,10 @@ int shd_rfdb_take_tags(shd_rfdb_reading *r, shd_rfdb_tags *out, sherd_error *err
 	while ((rc = shd_json_key(r->json, &key, err)) > 0) {
 		TRY(shd_rfdb_keep_text(r, key, &tag.key, err));
 		TRY(shd_rfdb_take_text(r, &tag.value, err));
-		shd_buf_append(&list, &tag, sizeof(tag));
+		shd_vec_push(&list, tag);
 	}
 	TRY(rc);
-	TRY(shd_buf_check(&list, err));
-	const void *kept = list.len ? shd_arena_copy(r->arena, list.data, list.len) : NULL;
-	if (list.len && !kept)
-		return shd_fail_nomem(err);
-	*out = (shd_rfdb_tags){kept, list.len / sizeof(tag)};
-	return SHERD_OK;
+	return shd_vec_keep(&list, r->arena, out, err);
 }
 
 int shd_rfdb_take_stats(shd_rfdb_reading *r, shd_rfdb_stats *out, sherd_error *err)
@@ -292,7 +263,7 @@ int shd_rfdb_take_compaction(shd_rfdb_reading *r, shd_rfdb_compaction *out, sher
 
 static int take_counts_of(shd_rfdb_reading *r, const shd_rfdb_count **out, size_t *count, sherd_error *err)
 {
-	SHD_AUTO_BUF list = {0};
+	SHD_AUTO_VEC SHD_VEC(shd_rfdb_count) list = {0};
 	shd_rfdb_count c;
 	shd_str key;
 	int rc;
@@ -300,13 +271,13 @@ static int take_counts_of(shd_rfdb_reading *r, const shd_rfdb_count **out, size_
 	while ((rc = shd_json_key(r->json, &key, err)) > 0) {
 		TRY(shd_rfdb_keep_text(r, key, &c.type, err));
 		TRY(shd_json_u64(r->json, &c.count, err));
-		shd_buf_append(&list, &c, sizeof(c));
+		shd_vec_push(&list, c);
 	}
 	TRY(rc);
-	TRY(shd_buf_check(&list, err));
-	*out = list.len ? shd_arena_copy(r->arena, list.data, list.len) : NULL;
-	*count = list.len / sizeof(c);
-	return list.len && !*out ? shd_fail_nomem(err) : SHERD_OK;
+	TRY(shd_vec_check(&list, err));
+	*out = shd_vec_copy(&list, r->arena);
+	*count = list.count;
+	return *out ? SHERD_OK : shd_fail_nomem(err);
 }
 
 int shd_rfdb_take_counts(shd_rfdb_reading *r, shd_rfdb_counts *out, sherd_error *err)

@@ -152,10 +152,10 @@ static int plan_json_compare(const void *a, const void *b)
 
 static void put_directories(const shd_rfdb_plan *plan, shd_json_writer *w)
 {
-	SHD_AUTO_BUF sorted = {0};
-	shd_buf_append(&sorted, plan->places, plan->place_count * sizeof(*plan->places));
+	SHD_AUTO_VEC SHD_VEC(struct shd_rfdb_plan_place) sorted = {0};
+	shd_vec_append(&sorted, plan->places, plan->place_count);
 	w->buf->failed |= sorted.failed;
-	struct shd_rfdb_plan_place *places = (struct shd_rfdb_plan_place *)(void *)sorted.data;
+	struct shd_rfdb_plan_place *places = sorted.items;
 	if (places)
 		qsort(places, plan->place_count, sizeof(*places), plan_json_compare);
 	shd_json_put_object(w, false);

@@ -45,11 +45,13 @@ static int check_bloom(const shd_rfdb_segment *s, const shd_rfdb_bloom *bloom, c
 	return SHERD_OK;
 }
 
+typedef SHD_VEC(shd_str) value_vec;
+
 /* The values of a field against the strings that the rows have: each must have the other. */
-static int compare_zone(const shd_rfdb_segment *s, const shd_buf *values, uint8_t *seen, shd_rfdb_column column,
+static int compare_zone(const shd_rfdb_segment *s, const value_vec *values, uint8_t *seen, shd_rfdb_column column,
                         sherd_error *err)
 {
-	size_t count = values->len / sizeof(shd_str), found = 0;
+	size_t count = values->count, found = 0;
 	uint64_t at = (uint64_t)(s->zone.data - s->data);
 	for (uint64_t row = 0; row < s->rows; row++) {
 		uint32_t index = shd_rfdb_segment_string(s, column, row);
@@ -58,7 +60,7 @@ static int compare_zone(const shd_rfdb_segment *s, const shd_buf *values, uint8_
 			continue;
 		seen[index] = 1;
 		found++;
-		if (!count || !bsearch(&text, values->data, count, sizeof(text), segment_check_compare))
+		if (!count || !bsearch(&text, values->items, count, sizeof(text), segment_check_compare))
 			return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", at,
 			                   "the zone map does not have a value of row %" PRIu64, row);
 	}
@@ -70,14 +72,14 @@ static int compare_zone(const shd_rfdb_segment *s, const shd_buf *values, uint8_
 
 static int check_zone(const shd_rfdb_segment *s, const char *field, shd_rfdb_column column, sherd_error *err)
 {
-	SHD_AUTO_BUF values = {0};
+	SHD_AUTO_VEC value_vec values = {0};
 	shd_rfdb_zone_walk walk = {0};
 	shd_str value;
 	if (shd_rfdb_zone_has(&s->zone, field, (shd_str){"", 0}) == SHD_RFDB_UNKNOWN)
 		return SHERD_OK;
 	while (shd_rfdb_zone_next(&s->zone, field, &walk, &value))
-		shd_buf_append(&values, &value, sizeof(value));
-	TRY(shd_buf_check(&values, err));
+		shd_vec_push(&values, value);
+	TRY(shd_vec_check(&values, err));
 	uint8_t *seen = calloc((size_t)s->strings.count + 1, 1);
 	if (!seen)
 		return shd_fail_nomem(err);

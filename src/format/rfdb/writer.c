@@ -16,8 +16,8 @@ void shd_rfdb_writer_done(shd_rfdb_writer *w)
 	free(w->hashes);
 	shd_rfdb_intern_done(&w->strings);
 	shd_buf_done(&w->used);
-	shd_buf_done(&w->zone[0]);
-	shd_buf_done(&w->zone[1]);
+	shd_vec_done(&w->zone[0]);
+	shd_vec_done(&w->zone[1]);
 	*w = (shd_rfdb_writer){.kind = w->kind};
 }
 
@@ -99,8 +99,8 @@ static int note_value(shd_rfdb_writer *w, int field, uint32_t string, sherd_erro
 	if (w->used.data[string] & bit)
 		return SHERD_OK;
 	w->used.data[string] |= bit;
-	shd_buf_append(&w->zone[field], &string, sizeof(string));
-	return shd_buf_check(&w->zone[field], err);
+	shd_vec_push(&w->zone[field], string);
+	return shd_vec_check(&w->zone[field], err);
 }
 
 int shd_rfdb_writer_node(shd_rfdb_writer *w, const shd_rfdb_node *node, sherd_error *err)
@@ -190,13 +190,12 @@ static int rfdb_writer_compare(const void *a, const void *b)
 
 int shd_rfdb_writer_values(const shd_rfdb_writer *w, int field, shd_str **out, size_t *count, sherd_error *err)
 {
-	size_t n = w->zone[field].len / sizeof(uint32_t);
-	const uint32_t *strings = (const uint32_t *)(const void *)w->zone[field].data;
+	size_t n = w->zone[field].count;
 	shd_str *list = malloc((n + 1) * sizeof(*list));
 	if (!list)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < n; i++)
-		list[i] = shd_rfdb_intern_get(&w->strings, strings[i]);
+		list[i] = shd_rfdb_intern_get(&w->strings, w->zone[field].items[i]);
 	qsort(list, n, sizeof(*list), rfdb_writer_compare);
 	*out = list;
 	*count = n;
@@ -237,7 +236,7 @@ static int make_zone(const shd_rfdb_writer *w, shd_buf *out, sherd_error *err)
 	shd_rfdb_zone_field fields[2] = {{.name = "file"}, {.name = nodes ? "node_type" : "edge_type"}};
 	int rc = SHERD_OK;
 	for (int f = nodes ? 0 : 1; f < 2; f++) {
-		fields[f].left_out = w->zone[f].len / sizeof(uint32_t) > SHD_RFDB_ZONE_VALUES;
+		fields[f].left_out = w->zone[f].count > SHD_RFDB_ZONE_VALUES;
 		if (rc >= 0 && !fields[f].left_out)
 			rc = shd_rfdb_writer_values(w, f, &fields[f].values, &fields[f].count, err);
 	}

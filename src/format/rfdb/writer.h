@@ -17,7 +17,7 @@ typedef struct shd_rfdb_writer {
 	shd_rfdb_intern strings;
 	uint32_t last[SHD_RFDB_COLUMNS]; /* strings of the row before */
 	shd_buf used;                    /* for each string a byte: which fields of the zone map have it */
-	shd_buf zone[2];                 /* u32 string numbers of each field's values */
+	SHD_VEC(uint32_t) zone[2];       /* string numbers of each field's values */
 	/* Strings by where they were given from: those that repeat mostly come from one place. */
 	struct {
 		const char *ptr;

@@ -76,7 +76,7 @@ typedef struct decoder {
 	shd_json *json;
 	sherd_limits limits;
 	shd_arena *arena;
-	shd_buf shards; /* of shd_rows_entry */
+	SHD_VEC(shd_rows_entry) shards;
 	shd_rows_manifest m;
 	unsigned has;
 } decoder;
@@ -163,7 +163,7 @@ static int rows_manifest_take_shard(decoder *d, sherd_error *err)
 	shd_str key;
 	unsigned has = 0;
 	int rc;
-	if (d->shards.len / sizeof(e) >= d->limits.shards)
+	if (d->shards.count >= d->limits.shards)
 		return shd_fail_at(err, SHERD_ELIMIT, "too-many-shards", shd_json_offset(d->json),
 		                   "more than %" PRIu32 " shards", d->limits.shards);
 	TRY(shd_json_object(d->json, err));
@@ -175,8 +175,8 @@ static int rows_manifest_take_shard(decoder *d, sherd_error *err)
 	if (has != need)
 		return shd_fail_at(err, SHERD_ECORRUPT, "missing-key", at, "a shard needs file, rows%s bytes%s",
 		                   d->d->ours ? "," : " and", d->d->ours ? " and sha256" : "");
-	shd_buf_append(&d->shards, &e, sizeof(e));
-	return shd_buf_check(&d->shards, err);
+	shd_vec_push(&d->shards, e);
+	return shd_vec_check(&d->shards, err);
 }
 
 static int rows_manifest_take_shards(decoder *d, sherd_error *err)
@@ -306,10 +306,10 @@ static int rows_manifest_check_entry(const decoder *d, const shd_rows_entry *e, 
 
 static int rows_manifest_check_entries(const decoder *d, shd_map *names, sherd_error *err)
 {
-	const shd_rows_entry *list = (const shd_rows_entry *)(const void *)d->shards.data;
+	const shd_rows_entry *list = d->shards.items;
 	uint64_t rows = 0;
 	bool overflow = false;
-	for (size_t i = 0; i < d->shards.len / sizeof(*list); i++) {
+	for (size_t i = 0; i < d->shards.count; i++) {
 		TRY(rows_manifest_check_size(d, &list[i], err));
 		overflow |= __builtin_add_overflow(rows, list[i].rows, &rows);
 		if (d->d->ours)
@@ -347,8 +347,8 @@ static int decode_document(decoder *d, shd_rows_manifest *out, sherd_error *err)
 	TRY(rc);
 	TRY(shd_json_end(d->json, err));
 	TRY(check_document(d, err));
-	d->m.count = d->shards.len / sizeof(shd_rows_entry);
-	d->m.shards = shd_arena_copy(d->arena, d->shards.data, d->shards.len);
+	d->m.count = d->shards.count;
+	d->m.shards = shd_vec_copy(&d->shards, d->arena);
 	if (!d->m.shards)
 		return shd_fail_nomem(err);
 	*out = d->m;
@@ -362,7 +362,7 @@ static int rows_manifest_decode(const dialect *as, const void *data, size_t len,
 	TRY(shd_json_open(&json, data, len, limits, err));
 	decoder d = {.d = as, .json = json, .limits = shd_limits_or_default(limits), .arena = arena};
 	int rc = decode_document(&d, out, err);
-	shd_buf_done(&d.shards);
+	shd_vec_done(&d.shards);
 	return rc;
 }
 

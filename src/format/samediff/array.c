@@ -145,8 +145,8 @@ size_t shd_samediff_array(shd_samediff_decoder *d, const shd_flat_table *t)
 	if (!t->pos || d->fb->rc < 0)
 		return SHERD_NO_ARRAY;
 	array_take(d, t, &a);
-	shd_buf_append(&d->arrays, &a, sizeof(a));
-	return d->arrays.len / sizeof(a) - 1;
+	shd_vec_push(&d->arrays, a);
+	return d->arrays.count - 1;
 }
 
 sherd_model_arrays shd_samediff_arrays(shd_samediff_decoder *d, const shd_flat_table *t, unsigned field)

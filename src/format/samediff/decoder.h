@@ -15,7 +15,7 @@ typedef struct shd_samediff_decoder {
 	shd_samediff_style style;
 	bool beta3;     /* tables are those of 1.0.0-beta2 and beta3 */
 	uint32_t depth; /* of graphs inside of graphs */
-	shd_buf arrays; /* of shd_nd4j_array */
+	SHD_VEC(shd_nd4j_array) arrays;
 } shd_samediff_decoder;
 
 /* Room for count structs, zeroed; never NULL unless memory is out, which sticks. */

@@ -14,8 +14,8 @@ void shd_samediff_encoder_init(shd_samediff_encoder *e, const shd_samediff_sourc
 
 static size_t payloads_of(const shd_samediff_encoder *e, const shd_samediff_payload **out)
 {
-	*out = (const shd_samediff_payload *)(const void *)e->payloads.data;
-	return e->payloads.len / sizeof(**out);
+	*out = e->payloads.items;
+	return e->payloads.count;
 }
 
 void shd_samediff_encoder_done(shd_samediff_encoder *e)
@@ -25,7 +25,7 @@ void shd_samediff_encoder_done(shd_samediff_encoder *e)
 	for (size_t i = 0; i < count; i++)
 		if (payloads[i].graph)
 			shd_samediff_encoder_done(payloads[i].graph);
-	shd_buf_done(&e->payloads);
+	shd_vec_done(&e->payloads);
 	shd_flatbuf_build_done(&e->build);
 }
 
@@ -56,16 +56,16 @@ uint8_t shd_samediff_number(shd_samediff_encoder *e, sherd_dtype dtype, const ch
 /* ---- one piece after the other */
 
 typedef struct flattening {
-	shd_buf bytes;  /* of all pieces */
-	shd_buf pieces; /* of shd_samediff_piece, without their pointers */
-	size_t begin;   /* where the bytes of the next piece begin */
+	shd_buf bytes;                      /* of all pieces */
+	SHD_VEC(shd_samediff_piece) pieces; /* without their pointers */
+	size_t begin;                       /* where the bytes of the next piece begin */
 } flattening;
 
 static void close_piece(flattening *f, shd_samediff_piece piece)
 {
 	piece.len = f->bytes.len - f->begin;
 	f->begin = f->bytes.len;
-	shd_buf_append(&f->pieces, &piece, sizeof(piece));
+	shd_vec_push(&f->pieces, piece);
 }
 
 static void put_elements(flattening *f, const shd_samediff_encoder *e, size_t array)
@@ -103,10 +103,10 @@ static void flatten(flattening *f, const shd_samediff_encoder *e)
 static int encode_keep(const flattening *f, shd_arena *arena, shd_samediff_encoding *out, sherd_error *err)
 {
 	TRY(shd_buf_check(&f->bytes, err));
-	TRY(shd_buf_check(&f->pieces, err));
+	TRY(shd_vec_check(&f->pieces, err));
 	const uint8_t *bytes = shd_arena_copy(arena, f->bytes.data, f->bytes.len);
-	shd_samediff_piece *pieces = shd_arena_copy(arena, f->pieces.data, f->pieces.len);
-	size_t count = f->pieces.len / sizeof(*pieces);
+	shd_samediff_piece *pieces = shd_vec_copy(&f->pieces, arena);
+	size_t count = f->pieces.count;
 	if (!bytes || !pieces)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
@@ -134,7 +134,7 @@ int shd_samediff_encode(const shd_samediff_source *source, shd_samediff_style st
 	}
 	shd_samediff_encoder_done(&e);
 	shd_buf_done(&f.bytes);
-	shd_buf_done(&f.pieces);
+	shd_vec_done(&f.pieces);
 	if (rc == SHERD_OK)
 		*out = made;
 	return rc;

@@ -72,5 +72,5 @@ void shd_samediff_put_array(shd_samediff_encoder *e, size_t from, size_t array)
 	const shd_samediff_payload payload = {.array = array};
 	shd_flatbuf_build_span(&e->build, shd_flatbuf_build_field(&e->build, table, SHD_FLAT_ARRAY_BUFFER), t->bytes,
 	                       SPAN_ALIGN);
-	shd_buf_append(&e->payloads, &payload, sizeof(payload));
+	shd_vec_push(&e->payloads, payload);
 }

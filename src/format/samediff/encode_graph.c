@@ -98,7 +98,7 @@ static void put_subgraph(shd_samediff_encoder *e, size_t from, const sherd_model
 	}
 	shd_samediff_encoder_init(inner, e->source, e->style, e->arena, e->depth + 1);
 	const shd_samediff_payload payload = {.array = SHERD_NO_ARRAY, .graph = inner};
-	shd_buf_append(&e->payloads, &payload, sizeof(payload)); /* from here on it is freed with this one */
+	shd_vec_push(&e->payloads, payload); /* from here on it is freed with this one */
 	if (e->payloads.failed) {
 		shd_samediff_encoder_done(inner);
 		return;

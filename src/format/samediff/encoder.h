@@ -17,8 +17,8 @@ typedef struct shd_samediff_payload {
 
 typedef struct shd_samediff_encoder {
 	shd_flatbuf_builder build;
-	shd_buf payloads; /* of shd_samediff_payload, one for each span */
-	uint64_t size;    /* once it is finished */
+	SHD_VEC(shd_samediff_payload) payloads; /* one for each span */
+	uint64_t size;                          /* once it is finished */
 	const shd_samediff_source *source;
 	shd_samediff_style style;
 	shd_arena *arena;

@@ -222,10 +222,10 @@ int shd_samediff_mark(sherd_model_graph *graph, const shd_nd4j_array *arrays, si
 
 static int keep_arrays(shd_samediff_decoder *d, shd_samediff_graph *g, sherd_error *err)
 {
-	TRY(shd_buf_check(&d->arrays, err));
-	g->array_count = d->arrays.len / sizeof(shd_nd4j_array);
-	g->arrays = shd_arena_copy(d->arena, d->arrays.data, d->arrays.len);
-	if (!g->arrays && d->arrays.len)
+	TRY(shd_vec_check(&d->arrays, err));
+	g->array_count = d->arrays.count;
+	g->arrays = shd_vec_copy(&d->arrays, d->arena);
+	if (!g->arrays && d->arrays.count)
 		return shd_fail_nomem(err);
 	return shd_samediff_mark(&g->graph, g->arrays, g->array_count, d->arena, err);
 }
@@ -242,7 +242,7 @@ int shd_samediff_decode(shd_flatbuf *fb, shd_samediff_style style, const sherd_l
 	int rc = shd_flatbuf_check(fb, err);
 	if (rc == SHERD_OK)
 		rc = keep_arrays(&d, &g, err);
-	shd_buf_done(&d.arrays);
+	shd_vec_done(&d.arrays);
 	if (rc == SHERD_OK)
 		*out = g;
 	return rc;

@@ -20,7 +20,7 @@ typedef struct parser {
 	shd_cursor c;
 	sherd_limits limits;
 	shd_arena *arena;
-	shd_buf handles; /* of handle */
+	SHD_VEC(handle) handles;
 	shd_buf text;
 	sherd_error *err;
 } parser;
@@ -32,7 +32,7 @@ static int bad(const parser *p, size_t at, const char *what)
 
 static void add_handle(parser *p, handle h)
 {
-	shd_buf_append(&p->handles, &h, sizeof(h));
+	shd_vec_push(&p->handles, h);
 }
 
 static void add_others(parser *p, size_t count)
@@ -60,13 +60,13 @@ static bool take_same(shd_cursor *c, const char *want, size_t len)
 /* Behind the mark of a reference: what it refers to, which must be of that kind. */
 static int take_reference(parser *p, kind want, handle *out)
 {
-	size_t at = p->c.pos, count = p->handles.len / sizeof(handle);
+	size_t at = p->c.pos, count = p->handles.count;
 	uint64_t number = take_big(&p->c, 4);
 	TRY(shd_cursor_check(&p->c, "the manifest", p->err));
 	number -= SHD_JAVA_HANDLE;
 	if (number >= count)
 		return bad(p, at, "a reference to what was not there before");
-	memcpy(out, p->handles.data + number * sizeof(handle), sizeof(*out));
+	*out = p->handles.items[number];
 	return out->kind == want ? SHERD_OK : bad(p, at, "a reference to something of another class");
 }
 
@@ -123,12 +123,12 @@ static int take_pair(parser *p, handle *out)
 		return bad(p, at, "no pair where one must be");
 	TRY(take_class(p, PAIR_CLASS, SHD_JAVA_PAIR, sizeof(SHD_JAVA_PAIR) - 1, SHD_JAVA_OF_PAIR));
 	handle h = {PAIR, 0, 0};
-	self = p->handles.len;
+	self = p->handles.count;
 	add_others(p, 1); /* until both of its numbers are there it cannot be referred to */
 	TRY(take_long(p, &h.a));
 	TRY(take_long(p, &h.b));
-	TRY(shd_buf_check(&p->handles, p->err));
-	memcpy(p->handles.data + self, &h, sizeof(h));
+	TRY(shd_vec_check(&p->handles, p->err));
+	p->handles.items[self] = h;
 	*out = h;
 	return SHERD_OK;
 }
@@ -223,9 +223,9 @@ int shd_java_manifest_decode(const void *data, size_t len, const sherd_limits *l
 	if (rc == SHERD_OK)
 		rc = java_manifest_take_end(&p);
 	if (rc == SHERD_OK)
-		rc = shd_buf_check(&p.handles, err);
+		rc = shd_vec_check(&p.handles, err);
 	shd_map_done(&names);
-	shd_buf_done(&p.handles);
+	shd_vec_done(&p.handles);
 	shd_buf_done(&p.text);
 	if (rc < 0)
 		return rc;

@@ -112,7 +112,7 @@ static void finish_variable(renewal *r, sherd_model_variable *v)
 		v->kind = SHERD_VARIABLE_PLACEHOLDER;
 	if (v->array == SHERD_NO_ARRAY)
 		return;
-	v->dtype = ((const shd_nd4j_array *)r->d->arrays.data)[v->array].dtype;
+	v->dtype = r->d->arrays.items[v->array].dtype;
 	v->type = shd_nd4j_number(v->dtype);
 }
 

@@ -31,9 +31,9 @@ typedef struct decoder {
 	shd_json *json;
 	sherd_limits limits;
 	shd_arena *arena;
-	shd_map files;  /* names of files, each once */
-	shd_buf arrays; /* of shd_npy_entry */
-	shd_buf pairs;  /* of sherd_pair */
+	shd_map files; /* names of files, each once */
+	SHD_VEC(shd_npy_entry) arrays;
+	SHD_VEC(sherd_pair) pairs;
 	unsigned has;
 } decoder;
 
@@ -84,7 +84,7 @@ static int take_array(decoder *d, sherd_error *err)
 	shd_str key;
 	unsigned has = 0;
 	int rc;
-	if (d->arrays.len / sizeof(e) >= d->limits.shards)
+	if (d->arrays.count >= d->limits.shards)
 		return shd_fail_at(err, SHERD_ELIMIT, "too-many-shards", shd_json_offset(d->json),
 		                   "more than %" PRIu32 " files", d->limits.shards);
 	TRY(shd_json_object(d->json, err));
@@ -110,8 +110,8 @@ static int take_array(decoder *d, sherd_error *err)
 	if (has != HAS_ENTRY)
 		return shd_fail_at(err, SHERD_ECORRUPT, "missing-key", at,
 		                   "an array needs name, file, bytes and crc32");
-	shd_buf_append(&d->arrays, &e, sizeof(e));
-	return shd_buf_check(&d->arrays, err);
+	shd_vec_push(&d->arrays, e);
+	return shd_vec_check(&d->arrays, err);
 }
 
 static int take_arrays(decoder *d, sherd_error *err)
@@ -140,10 +140,10 @@ static int npy_manifest_take_pairs(decoder *d, sherd_error *err)
 		pair.value = shd_arena_str(d->arena, value);
 		if (!pair.key || !pair.value)
 			return shd_fail_nomem(err);
-		shd_buf_append(&d->pairs, &pair, sizeof(pair));
+		shd_vec_push(&d->pairs, pair);
 	}
 	TRY(rc);
-	return shd_buf_check(&d->pairs, err);
+	return shd_vec_check(&d->pairs, err);
 }
 
 static int npy_manifest_take_member(decoder *d, shd_str key, sherd_error *err)
@@ -182,10 +182,10 @@ static int npy_manifest_decode(decoder *d, shd_npy_manifest *out, sherd_error *e
 	TRY(shd_json_end(d->json, err));
 	if (d->has != HAS_ALL)
 		return shd_fail_at(err, SHERD_ECORRUPT, "missing-key", 0, "format, version and arrays are needed");
-	shd_npy_manifest m = {.count = d->arrays.len / sizeof(shd_npy_entry),
-	                      .arrays = shd_arena_copy(d->arena, d->arrays.data, d->arrays.len),
-	                      .pair_count = d->pairs.len / sizeof(sherd_pair),
-	                      .pairs = shd_arena_copy(d->arena, d->pairs.data, d->pairs.len)};
+	shd_npy_manifest m = {.count = d->arrays.count,
+	                      .arrays = shd_vec_copy(&d->arrays, d->arena),
+	                      .pair_count = d->pairs.count,
+	                      .pairs = shd_vec_copy(&d->pairs, d->arena)};
 	if (!m.arrays || !m.pairs)
 		return shd_fail_nomem(err);
 	*out = m;
@@ -203,8 +203,8 @@ int shd_npy_manifest_decode(const void *data, size_t len, const sherd_limits *li
 	decoder d = {.json = json, .limits = shd_limits_or_default(limits), .arena = arena};
 	int rc = npy_manifest_decode(&d, out, err);
 	shd_map_done(&d.files);
-	shd_buf_done(&d.arrays);
-	shd_buf_done(&d.pairs);
+	shd_vec_done(&d.arrays);
+	shd_vec_done(&d.pairs);
 	return rc;
 }
 

@@ -23,8 +23,8 @@ typedef struct decoder {
 	shd_json *json;
 	sherd_limits limits;
 	shd_arena *arena;
-	shd_buf found; /* of found */
-	shd_buf pairs; /* of sherd_pair */
+	SHD_VEC(found) found;
+	SHD_VEC(sherd_pair) pairs;
 } decoder;
 
 int shd_safetensors_decode_length(const void *raw, size_t len, uint64_t file_size, uint64_t *header_len,
@@ -69,7 +69,7 @@ static int decode_pairs(decoder *d, sherd_error *err)
 		TRY(copy_text(d, text, "a key of " METADATA_KEY, &pair.key, err));
 		TRY(shd_json_string(d->json, &text, err));
 		TRY(copy_text(d, text, "a value of " METADATA_KEY, &pair.value, err));
-		shd_buf_append(&d->pairs, &pair, sizeof(pair));
+		shd_vec_push(&d->pairs, pair);
 	}
 	return rc;
 }
@@ -182,13 +182,13 @@ static int decode_tensor(decoder *d, found *f, sherd_error *err)
 
 static int decode_entry(decoder *d, shd_str name, sherd_error *err)
 {
-	found f = {.order = d->found.len / sizeof(f)};
+	found f = {.order = d->found.count};
 	if (name.len > d->limits.name_bytes)
 		return shd_fail_at(err, SHERD_ELIMIT, "name-too-long", shd_json_offset(d->json),
 		                   "a name of %zu bytes, more than %u", name.len, d->limits.name_bytes);
 	TRY(copy_text(d, name, "the name of a tensor", &f.tensor.name, err));
 	TRY(decode_tensor(d, &f, err));
-	shd_buf_append(&d->found, &f, sizeof(f));
+	shd_vec_push(&d->found, f);
 	return SHERD_OK;
 }
 
@@ -205,8 +205,8 @@ static int decode_header(decoder *d, sherd_error *err)
 	}
 	TRY(rc);
 	TRY(shd_json_end(d->json, err));
-	TRY(shd_buf_check(&d->found, err));
-	return shd_buf_check(&d->pairs, err);
+	TRY(shd_vec_check(&d->found, err));
+	return shd_vec_check(&d->pairs, err);
 }
 
 static int by_data(const void *left, const void *right)
@@ -245,23 +245,20 @@ static int check_cover(const found *f, size_t count, uint64_t data, uint64_t fil
 static int tensor_safetensors_finish(decoder *d, uint64_t data, uint64_t file_size, shd_safetensors *out,
                                      sherd_error *err)
 {
-	size_t count = d->found.len / sizeof(found);
-	found *f = (found *)(void *)d->found.data;
+	size_t count = d->found.count;
+	found *f = d->found.items;
 	if (count)
 		qsort(f, count, sizeof(*f), by_data);
 	TRY(check_cover(f, count, data, file_size, err));
 
 	shd_safetensors_entry *entries = shd_arena_alloc(d->arena, count, sizeof(*entries));
-	const sherd_pair *pairs = shd_arena_copy(d->arena, d->pairs.data, d->pairs.len);
+	const sherd_pair *pairs = shd_vec_copy(&d->pairs, d->arena);
 	if (!entries || !pairs)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		entries[i] = (shd_safetensors_entry){.tensor = f[i].tensor, .offset = data + f[i].begin};
-	*out = (shd_safetensors){.data = data,
-	                         .count = count,
-	                         .entries = entries,
-	                         .pair_count = d->pairs.len / sizeof(sherd_pair),
-	                         .pairs = pairs};
+	*out = (shd_safetensors){
+		.data = data, .count = count, .entries = entries, .pair_count = d->pairs.count, .pairs = pairs};
 	return SHERD_OK;
 }
 
@@ -280,8 +277,8 @@ int shd_safetensors_decode(const void *header, size_t len, uint64_t file_size, c
 	int rc = shd_shift_offset(err, decode_header(&d, err), SHD_SAFETENSORS_HEAD);
 	if (rc >= 0)
 		rc = tensor_safetensors_finish(&d, SHD_SAFETENSORS_HEAD + (uint64_t)len, file_size, out, err);
-	shd_buf_done(&d.found);
-	shd_buf_done(&d.pairs);
+	shd_vec_done(&d.found);
+	shd_vec_done(&d.pairs);
 	return rc;
 }
 

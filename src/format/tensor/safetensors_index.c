@@ -14,10 +14,10 @@ typedef struct decoder {
 	sherd_limits limits;
 	shd_arena *arena;
 	shd_map file_ids; /* over names in the arena */
-	shd_buf entries;  /* of shd_safetensors_index_entry */
-	shd_buf files;    /* of const char * */
-	shd_buf pairs;    /* of sherd_pair */
-	shd_buf values;   /* of sherd_pair: JSON texts */
+	SHD_VEC(shd_safetensors_index_entry) entries;
+	SHD_VEC(const char *) files;
+	SHD_VEC(sherd_pair) pairs;
+	SHD_VEC(sherd_pair) values; /* JSON texts */
 	bool has_total_size, has_map;
 	uint64_t total_size;
 } decoder;
@@ -68,7 +68,7 @@ static int decode_file(decoder *d, uint32_t *out, sherd_error *err)
 		(void)shd_map_add(&d->file_ids, shd_str_of(copy), known, &ok);
 		if (!ok)
 			return shd_fail_nomem(err);
-		shd_buf_append(&d->files, &copy, sizeof(copy));
+		shd_vec_push(&d->files, copy);
 	}
 	*out = (uint32_t)known;
 	return SHERD_OK;
@@ -83,7 +83,7 @@ static int decode_map(decoder *d, sherd_error *err)
 		shd_safetensors_index_entry entry;
 		TRY(copy_name(d, name, &entry.name, err));
 		TRY(decode_file(d, &entry.file, err));
-		shd_buf_append(&d->entries, &entry, sizeof(entry));
+		shd_vec_push(&d->entries, entry);
 	}
 	d->has_map = true;
 	return rc;
@@ -125,7 +125,7 @@ static int decode_pair(decoder *d, shd_str key, sherd_error *err)
 	raw = (sherd_pair){pair.key, shd_arena_str(d->arena, text)};
 	if (!raw.value)
 		return shd_fail_nomem(err);
-	shd_buf_append(&d->values, &raw, sizeof(raw));
+	shd_vec_push(&d->values, raw);
 	if (type == SHD_JSON_STRING) {
 		TRY(shd_json_open(&value, text.ptr, text.len, &d->limits, err));
 		TRY(shd_json_string(value, &text, err));
@@ -133,7 +133,7 @@ static int decode_pair(decoder *d, shd_str key, sherd_error *err)
 		return SHERD_OK;
 	}
 	TRY(copy_text(d, text, &pair.value, err));
-	shd_buf_append(&d->pairs, &pair, sizeof(pair));
+	shd_vec_push(&d->pairs, pair);
 	return SHERD_OK;
 }
 
@@ -171,25 +171,25 @@ static int decode_document(decoder *d, sherd_error *err)
 	TRY(shd_json_end(d->json, err));
 	if (!d->has_map)
 		return shd_fail_at(err, SHERD_ECORRUPT, "missing-key", 0, "the index has no weight_map");
-	TRY(shd_buf_check(&d->entries, err));
-	TRY(shd_buf_check(&d->files, err));
-	TRY(shd_buf_check(&d->values, err));
-	return shd_buf_check(&d->pairs, err);
+	TRY(shd_vec_check(&d->entries, err));
+	TRY(shd_vec_check(&d->files, err));
+	TRY(shd_vec_check(&d->values, err));
+	return shd_vec_check(&d->pairs, err);
 }
 
 static int tensor_safetensors_index_finish(decoder *d, shd_safetensors_index *out, sherd_error *err)
 {
 	shd_safetensors_index index = {
-		.count = d->entries.len / sizeof(shd_safetensors_index_entry),
-		.entries = shd_arena_copy(d->arena, d->entries.data, d->entries.len),
+		.count = d->entries.count,
+		.entries = shd_vec_copy(&d->entries, d->arena),
 		.file_count = (uint32_t)d->file_ids.count,
-		.files = shd_arena_copy(d->arena, d->files.data, d->files.len),
+		.files = shd_vec_copy(&d->files, d->arena),
 		.has_total_size = d->has_total_size,
 		.total_size = d->total_size,
-		.pair_count = d->pairs.len / sizeof(sherd_pair),
-		.pairs = shd_arena_copy(d->arena, d->pairs.data, d->pairs.len),
-		.value_count = d->values.len / sizeof(sherd_pair),
-		.values = shd_arena_copy(d->arena, d->values.data, d->values.len),
+		.pair_count = d->pairs.count,
+		.pairs = shd_vec_copy(&d->pairs, d->arena),
+		.value_count = d->values.count,
+		.values = shd_vec_copy(&d->values, d->arena),
 	};
 	if (!index.entries || !index.files || !index.pairs || !index.values)
 		return shd_fail_nomem(err);
@@ -212,10 +212,10 @@ int shd_safetensors_index_decode(const void *data, size_t len, const sherd_limit
 	if (rc >= 0)
 		out->sealed = seal == SHD_SEAL_GOOD;
 	shd_map_done(&d.file_ids);
-	shd_buf_done(&d.entries);
-	shd_buf_done(&d.files);
-	shd_buf_done(&d.pairs);
-	shd_buf_done(&d.values);
+	shd_vec_done(&d.entries);
+	shd_vec_done(&d.files);
+	shd_vec_done(&d.pairs);
+	shd_vec_done(&d.values);
 	return rc;
 }
 

@@ -31,7 +31,9 @@ void shd_set_claim_encode(const shd_set_claim *claim, shd_buf *out)
 	shd_seal_put(&w);
 }
 
-static int take_endings(shd_json *j, shd_arena *arena, shd_buf *out, sherd_error *err)
+typedef SHD_VEC(const char *) ending_vec;
+
+static int take_endings(shd_json *j, shd_arena *arena, ending_vec *out, sherd_error *err)
 {
 	int rc;
 	TRY(shd_json_array(j, err));
@@ -44,13 +46,13 @@ static int take_endings(shd_json *j, shd_arena *arena, shd_buf *out, sherd_error
 		const char *copy = shd_arena_str(arena, s);
 		if (!copy)
 			return shd_fail_nomem(err);
-		shd_buf_append(out, &copy, sizeof(copy));
+		shd_vec_push(out, copy);
 	}
 	TRY(rc);
-	return shd_buf_check(out, err);
+	return shd_vec_check(out, err);
 }
 
-static int set_claim_take_member(shd_json *j, shd_str key, shd_arena *arena, shd_buf *endings, unsigned *has,
+static int set_claim_take_member(shd_json *j, shd_str key, shd_arena *arena, ending_vec *endings, unsigned *has,
                                  sherd_error *err)
 {
 	shd_str s;
@@ -78,7 +80,7 @@ static int set_claim_take_member(shd_json *j, shd_str key, shd_arena *arena, shd
 	return shd_json_skip(j, err);
 }
 
-static int set_claim_decode(const void *data, size_t len, shd_arena *arena, shd_buf *endings, sherd_error *err)
+static int set_claim_decode(const void *data, size_t len, shd_arena *arena, ending_vec *endings, sherd_error *err)
 {
 	SHD_AUTO(shd_json, shd_json_close) j = NULL;
 	unsigned has = 0;
@@ -99,11 +101,11 @@ static int set_claim_decode(const void *data, size_t len, shd_arena *arena, shd_
 
 int shd_set_claim_decode(const void *data, size_t len, shd_arena *arena, shd_set_claim *out, sherd_error *err)
 {
-	SHD_AUTO_BUF endings = {0}; /* of const char * */
+	SHD_AUTO_VEC ending_vec endings = {0};
 	TRY(set_claim_decode(data, len, arena, &endings, err));
-	shd_set_claim claim = {.count = endings.len / sizeof(char *)};
+	shd_set_claim claim = {.count = endings.count};
 	if (claim.count) {
-		claim.endings = shd_arena_copy(arena, endings.data, endings.len);
+		claim.endings = shd_vec_copy(&endings, arena);
 		if (!claim.endings)
 			return shd_fail_nomem(err);
 	}

@@ -234,7 +234,7 @@ const graph_new_edge *shd_graph_buffer_edge(const graph_buffer *b, const shd_rfd
 static void link_edge(graph_buffer *b, graph_ids *heads, shd_u128 id, uint32_t entry, uint32_t *next)
 {
 	bool ok;
-	uint32_t place = (uint32_t)(b->heads.count);
+	uint32_t place = (uint32_t)b->heads.count;
 	uint32_t found = shd_graph_ids_add(heads, id, place, &ok);
 	if (found == GRAPH_IDS_NONE) {
 		shd_vec_push(&b->heads, entry);

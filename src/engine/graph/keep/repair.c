@@ -155,8 +155,7 @@ static int keep_repair_is_whole(repairing *r, uint64_t version, bool told, sherd
 	if (rc > 0)
 		r->result.after = totals_of(&v.manifest);
 	shd_graph_checking_done(&c);
-	shd_buf_done(&report.errors);
-	shd_buf_done(&report.warnings);
+	shd_report_done(&report);
 	shd_graph_version_done(&v);
 	return rc;
 }

@@ -198,7 +198,7 @@ int shd_graph_checking_tell(graph_checking *c, sherd_report *found, bool given_u
 		TRY(shd_report_warn(c->report, e->object, "given-up", err, "%s; a repair gave it up", e->message));
 	}
 	if (given_up)
-		found->errors.len = 0;
+		found->errors.count = 0;
 	return shd_report_merge(c->report, found, err);
 }
 
@@ -216,8 +216,8 @@ int shd_graph_checking_segments(graph_checking *c, sherd_error *err)
 	for (size_t i = 0; ok && rc == SHERD_OK && i < count; i++) {
 		graph_checked *one = graph_checked_at(c, i);
 		uint32_t at = shd_graph_ids_add(&told, one->about.id, (uint32_t)i, &ok);
-		one->errors = one->report.errors.len;
-		one->warnings = one->report.warnings.len;
+		one->errors = one->report.errors.count;
+		one->warnings = one->report.warnings.count;
 		if (at == GRAPH_IDS_NONE || !was_told(graph_checked_at(c, at), one))
 			rc = shd_graph_checking_tell(c, &one->report, !one->needed, err);
 	}
@@ -229,8 +229,7 @@ void shd_graph_checking_done(graph_checking *c)
 {
 	for (size_t i = 0; i < c->descriptors.count; i++) {
 		graph_checked *one = graph_checked_at(c, i);
-		shd_buf_done(&one->report.errors);
-		shd_buf_done(&one->report.warnings);
+		shd_report_done(&one->report);
 		shd_vec_done(&one->proof.witnesses);
 		shd_vec_done(&one->proof.loose);
 		shd_graph_segment_close(one->segment);

@@ -178,8 +178,7 @@ static int tell_bad(graph_checking *c, uint64_t version, int rc, const sherd_err
 		shd_vec_push(&c->bad, version);
 	if (rc == SHERD_OK)
 		rc = shd_graph_checking_tell(c, &one, given_up, err);
-	shd_buf_done(&one.errors);
-	shd_buf_done(&one.warnings);
+	shd_report_done(&one);
 	return rc < 0 ? rc : shd_vec_check(&c->bad, err);
 }
 
@@ -342,8 +341,7 @@ int shd_graph_find_damaged(const graph_place *p, uint64_t current, const sherd_v
 	int rc = find_damaged(&c, err);
 	shd_vec_append(versions, c.bad.items, c.bad.count);
 	shd_graph_checking_done(&c);
-	shd_buf_done(&report.errors);
-	shd_buf_done(&report.warnings);
+	shd_report_done(&report);
 	return rc < 0 ? rc : shd_vec_check(versions, err);
 }
 
@@ -377,8 +375,7 @@ static int verify_once(sherd_report *r, sherd_store *store, const char *folder, 
 		*err = failure;
 	if (rc == SHERD_OK && !again)
 		rc = shd_report_merge(r, &found, err);
-	shd_buf_done(&found.errors);
-	shd_buf_done(&found.warnings);
+	shd_report_done(&found);
 	return again ? 1 : rc;
 }
 

@@ -67,7 +67,7 @@ static void put_chunks(container_out *out, size_t array, container_part *p, bool
 		}
 		c.crc = shd_crc32(0, stored, c.stored);
 		assert_ok(shd_container_out_append(out, stored, c.stored, err));
-		shd_buf_append(&p->chunks, &c, sizeof(c));
+		shd_vec_push(&p->chunks, c);
 		free(raw);
 		free(mixed);
 		free(stored);
@@ -94,8 +94,8 @@ static void put_odd(const char *key)
 		p->a.chunk_bytes = i ? LARGE_CHUNK : SMALL_CHUNK;
 		put_chunks(&out, i, p, i == 0);
 		list[i] = p->a;
-		list[i].chunks = (const shd_container_chunk *)(const void *)p->chunks.data;
-		list[i].chunk_count = (uint32_t)(p->chunks.len / sizeof(*list[i].chunks));
+		list[i].chunks = p->chunks.items;
+		list[i].chunk_count = (uint32_t)p->chunks.count;
 	}
 	shd_container_out_end_data(&out);
 	assert_ok(shd_container_out_section(&out, SHD_SECTION_GRAPH, parts.graph, parts.graph_len, 6, err));

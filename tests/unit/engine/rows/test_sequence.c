@@ -41,7 +41,7 @@ static void assert_sequence(const sherd_rows *rows, const sherd_rows_stream_opti
 		assert_string_equal((const char *)text.data, want);
 		shd_rows_sequence_reset(&s);
 	}
-	shd_buf_done(&pick.ids);
+	shd_vec_done(&pick.ids);
 }
 
 TEST(batches_end_where_shards_end)
@@ -146,15 +146,15 @@ static void assert_hints(const sherd_rows *rows, const sherd_rows_stream_options
 	shd_rows_scout_init(&scout, &s, window);
 	while (shd_rows_sequence_next(&s, &pick, NULL) > 0) {
 		shd_rows_scout_follow(&scout, &pick, &hints);
-		const rows_hint *h = (const rows_hint *)(const void *)hints.list.data;
-		for (size_t i = 0; i < hints.list.len / sizeof(*h); i++)
-			shd_buf_printf(&text, "%s%d+%d", i ? " " : "", (int)h[i].first, (int)h[i].count);
+		for (size_t i = 0; i < hints.list.count; i++)
+			shd_buf_printf(&text, "%s%d+%d", i ? " " : "", (int)hints.list.items[i].first,
+			               (int)hints.list.items[i].count);
 		shd_buf_str(&text, "|");
 	}
 	shd_buf_u8(&text, 0);
 	assert_string_equal((const char *)text.data, want);
-	shd_buf_done(&pick.ids);
-	shd_buf_done(&hints.list);
+	shd_vec_done(&pick.ids);
+	shd_vec_done(&hints.list);
 	shd_rows_scout_done(&scout);
 }
 
@@ -185,22 +185,21 @@ static void assert_hinted_once(const sherd_rows *rows, const sherd_rows_stream_o
 	while (shd_rows_sequence_next(&s, &pick, NULL) > 0) {
 		shd_rows_scout_follow(&scout, &pick, &hints);
 		assert_true(hints.single);
-		const rows_hint *h = (const rows_hint *)(const void *)hints.list.data;
-		for (size_t i = 0; i < hints.list.len / sizeof(*h); i++)
+		const rows_hint *h = hints.list.items;
+		for (size_t i = 0; i < hints.list.count; i++)
 			for (uint64_t row = h[i].first; row < h[i].first + h[i].count; row++, hinted++) {
 				assert_true(row < TOTAL && !had[row]);
 				had[row] = true;
 			}
-		const uint64_t *ids = (const uint64_t *)(const void *)pick.ids.data;
 		for (size_t i = 0; i < pick.count; i++)
-			assert_true(had[ids[i]]);
+			assert_true(had[pick.ids.items[i]]);
 		taken += pick.count;
 		assert_in_range(hinted, taken, taken + window);
 	}
 	assert_int_equal(hinted, taken);
 	assert_true(taken > 0);
-	shd_buf_done(&pick.ids);
-	shd_buf_done(&hints.list);
+	shd_vec_done(&pick.ids);
+	shd_vec_done(&hints.list);
 	shd_rows_scout_done(&scout);
 }
 
@@ -291,15 +290,14 @@ TEST(the_window_looks_into_few_shards)
 	uint64_t hinted = 0;
 	while (shd_rows_sequence_next(&s, &pick, NULL) > 0) {
 		shd_rows_scout_follow(&scout, &pick, &hints);
-		const rows_hint *h = (const rows_hint *)(const void *)hints.list.data;
-		for (size_t i = 0; i < hints.list.len / sizeof(*h); i++) {
-			assert_int_equal(h[i].first, hinted);
-			hinted += h[i].count;
+		for (size_t i = 0; i < hints.list.count; i++) {
+			assert_int_equal(hints.list.items[i].first, hinted);
+			hinted += hints.list.items[i].count;
 		}
 		assert_in_range(hinted, pick.first + 1, pick.first + ROWS_OPEN / 2);
 	}
 	assert_int_equal(hinted, COUNT_OF(many));
-	shd_buf_done(&hints.list);
+	shd_vec_done(&hints.list);
 }
 
 int main(void)
