@@ -70,6 +70,10 @@ static int cat_take_part(cli_cat *cat, const char *range, sherd_error *err)
 static int cat_print(const cli_cat *cat, sherd_error *err)
 {
 	bool json = cat->cli->out.json;
+	if (strcmp(cat->format, "text") == 0 && (unsigned)cat->tensor->dtype >= SHERD_DTYPE_COUNT)
+		return cli_fail(err, SHERD_EUNSUPPORTED, "no-elements",
+		                "%.100s is %s, whose values are not decoded (--format raw gives its bytes)",
+		                cat->tensor->name, sherd_dtype_describe(cat->tensor->dtype)->name);
 	if (strcmp(cat->format, "text") == 0)
 		return json ? cli_cat_json(cat, err) : cli_cat_text(cat, err);
 	if (json)

@@ -142,7 +142,7 @@ static const char *numpy_name(sherd_dtype dtype)
 		[SHERD_I64] = "<i8",  [SHERD_F16] = "<f2", [SHERD_F32] = "<f4", [SHERD_F64] = "<f8",
 		[SHERD_C64] = "<c8",
 	};
-	return names[dtype];
+	return (unsigned)dtype < SHERD_DTYPE_COUNT ? names[dtype] : NULL;
 }
 
 /* The bytes that NumPy writes: magic, version 1.0, length of the text, the text padded to a multiple of 64. */

@@ -34,10 +34,41 @@ typedef enum sherd_dtype {
 	SHERD_F8_E5M2FNUZ = 20,
 	SHERD_F4 = 21,      /* two in a byte */
 	SHERD_F6_E2M3 = 22, /* four in three bytes */
-	SHERD_F6_E3M2 = 23
+	SHERD_F6_E3M2 = 23,
+	/* Blocks of quantised elements as ggml has them: 64 and its number. Their bytes are kept as they are. */
+	SHERD_Q4_0 = 66,
+	SHERD_Q4_1 = 67,
+	SHERD_Q5_0 = 70,
+	SHERD_Q5_1 = 71,
+	SHERD_Q8_0 = 72,
+	SHERD_Q8_1 = 73,
+	SHERD_Q2_K = 74,
+	SHERD_Q3_K = 75,
+	SHERD_Q4_K = 76,
+	SHERD_Q5_K = 77,
+	SHERD_Q6_K = 78,
+	SHERD_Q8_K = 79,
+	SHERD_IQ2_XXS = 80,
+	SHERD_IQ2_XS = 81,
+	SHERD_IQ3_XXS = 82,
+	SHERD_IQ1_S = 83,
+	SHERD_IQ4_NL = 84,
+	SHERD_IQ3_S = 85,
+	SHERD_IQ2_S = 86,
+	SHERD_IQ4_XS = 87,
+	SHERD_IQ1_M = 93,
+	SHERD_TQ1_0 = 98,
+	SHERD_TQ2_0 = 99,
+	SHERD_MXFP4 = 103,
+	SHERD_NVFP4 = 104,
+	SHERD_Q1_0 = 105,
+	SHERD_Q2_0 = 106
 } sherd_dtype;
 
+/* Numbers below this one are types by themselves; those of blocks lie between these two. */
 #define SHERD_DTYPE_COUNT 24
+#define SHERD_DTYPE_BLOCKS 64
+#define SHERD_DTYPE_BLOCKS_END 107
 
 /* A type is stored in blocks of a fixed number of elements and bytes. The elements of a block follow each other in the
  * last dimension; a tensor is cut, and a slice begins and ends, between blocks only. */

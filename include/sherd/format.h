@@ -41,12 +41,13 @@ typedef enum sherd_format_kind {
 
 /* What a format has a place for. */
 enum {
-	SHERD_HOLDS_PAIRS = 1u << 0,      /* pairs of text */
-	SHERD_HOLDS_GRAPH = 1u << 1,      /* operations and variables */
-	SHERD_HOLDS_TRAINING = 1u << 2,   /* step, epoch, optimizer */
-	SHERD_HOLDS_PIECES = 1u << 3,     /* tensors that are cut between files */
-	SHERD_HOLDS_MANY = 1u << 4,       /* more than one tensor */
-	SHERD_HOLDS_EMPTY_NAMES = 1u << 5 /* a tensor whose name is "" */
+	SHERD_HOLDS_PAIRS = 1u << 0,       /* pairs of text */
+	SHERD_HOLDS_GRAPH = 1u << 1,       /* operations and variables */
+	SHERD_HOLDS_TRAINING = 1u << 2,    /* step, epoch, optimizer */
+	SHERD_HOLDS_PIECES = 1u << 3,      /* tensors that are cut between files */
+	SHERD_HOLDS_MANY = 1u << 4,        /* more than one tensor */
+	SHERD_HOLDS_EMPTY_NAMES = 1u << 5, /* a tensor whose name is "" */
+	SHERD_HOLDS_BLOCKS = 1u << 6       /* elements in ggml's blocks */
 };
 
 /* What writing it takes. */
@@ -83,7 +84,7 @@ typedef struct sherd_format_info {
 	bool written;                   /* sherd_convert() writes it */
 	unsigned holds;                 /* SHERD_HOLDS_* */
 	unsigned takes;                 /* SHERD_TAKES_* */
-	uint64_t dtypes;                /* SHERD_DTYPE_BIT() of each that it can hold */
+	uint64_t dtypes;                /* SHERD_DTYPE_BIT() of each below SHERD_DTYPE_COUNT that it can hold */
 	uint32_t most_dims;             /* of a tensor */
 	uint64_t most_name;             /* bytes of a tensor's name */
 } sherd_format_info;
@@ -92,6 +93,9 @@ typedef struct sherd_format_info {
 SHERD_API const sherd_format_info *sherd_format_describe(sherd_format format);
 /* All formats, in the order in which they are asked; NULL past the end. */
 SHERD_API const sherd_format_info *sherd_format_at(size_t index);
+
+/* Has the format a place for elements of this type? By dtypes and holds. */
+SHERD_API bool sherd_format_holds(const sherd_format_info *format, sherd_dtype dtype);
 
 /* "checkpoint", "safetensors-index", ...; "unknown" for anything else. */
 SHERD_API const char *sherd_format_name(sherd_format format);

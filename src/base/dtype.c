@@ -36,10 +36,30 @@ static const dtype_row table[SHERD_DTYPE_COUNT] = {
 	[SHERD_F6_E3M2] = {{"F6_E3M2", 4, 3}, 1},
 };
 
+#define BLOCK(number, name, elements, bytes) [number] = {{name, elements, bytes}, 4}
+
+/* By ggml's numbers. What is not here has another number of ours, or none any more. */
+static const dtype_row blocks[SHERD_DTYPE_BLOCKS_END - SHERD_DTYPE_BLOCKS] = {
+	BLOCK(2, "Q4_0", 32, 18),      BLOCK(3, "Q4_1", 32, 20),      BLOCK(6, "Q5_0", 32, 22),
+	BLOCK(7, "Q5_1", 32, 24),      BLOCK(8, "Q8_0", 32, 34),      BLOCK(9, "Q8_1", 32, 36),
+	BLOCK(10, "Q2_K", 256, 84),    BLOCK(11, "Q3_K", 256, 110),   BLOCK(12, "Q4_K", 256, 144),
+	BLOCK(13, "Q5_K", 256, 176),   BLOCK(14, "Q6_K", 256, 210),   BLOCK(15, "Q8_K", 256, 292),
+	BLOCK(16, "IQ2_XXS", 256, 66), BLOCK(17, "IQ2_XS", 256, 74),  BLOCK(18, "IQ3_XXS", 256, 98),
+	BLOCK(19, "IQ1_S", 256, 50),   BLOCK(20, "IQ4_NL", 32, 18),   BLOCK(21, "IQ3_S", 256, 110),
+	BLOCK(22, "IQ2_S", 256, 82),   BLOCK(23, "IQ4_XS", 256, 136), BLOCK(29, "IQ1_M", 256, 56),
+	BLOCK(34, "TQ1_0", 256, 54),   BLOCK(35, "TQ2_0", 256, 66),   BLOCK(39, "MXFP4", 32, 17),
+	BLOCK(40, "NVFP4", 64, 36),    BLOCK(41, "Q1_0", 128, 18),    BLOCK(42, "Q2_0", 64, 18),
+};
+
 /* NULL for a value that names no type. */
 static const dtype_row *row_of(sherd_dtype dtype)
 {
-	return (unsigned)dtype < COUNT_OF(table) && table[dtype].info.name ? &table[dtype] : NULL;
+	const dtype_row *row = NULL;
+	if ((unsigned)dtype < COUNT_OF(table))
+		row = &table[dtype];
+	else if ((unsigned)dtype - SHERD_DTYPE_BLOCKS < COUNT_OF(blocks))
+		row = &blocks[(unsigned)dtype - SHERD_DTYPE_BLOCKS];
+	return row && row->info.name ? row : NULL;
 }
 
 const sherd_dtype_info *sherd_dtype_describe(sherd_dtype dtype)
@@ -56,9 +76,11 @@ uint32_t sherd_dtype_element_bytes(sherd_dtype dtype)
 
 sherd_dtype sherd_dtype_by_name(const char *name, size_t len)
 {
-	for (unsigned i = SHERD_DTYPE_NONE + 1; i < COUNT_OF(table); i++)
-		if (shd_str_is((shd_str){name, len}, table[i].info.name))
+	for (unsigned i = SHERD_DTYPE_NONE + 1; i < SHERD_DTYPE_BLOCKS_END; i++) {
+		const dtype_row *row = row_of((sherd_dtype)i);
+		if (row && shd_str_is((shd_str){name, len}, row->info.name))
 			return (sherd_dtype)i;
+	}
 	return SHERD_DTYPE_NONE;
 }
 

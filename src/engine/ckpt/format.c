@@ -58,8 +58,9 @@ static int write_set(shd_conversion *c, sherd_error *err)
 	return sherd_ckpt_save_bundle(c->store, c->key, c->from, false, &options, err);
 }
 
-#define HOLDS \
-	(SHERD_HOLDS_PAIRS | SHERD_HOLDS_TRAINING | SHERD_HOLDS_PIECES | SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES)
+#define HOLDS                                                                                                         \
+	(SHERD_HOLDS_PAIRS | SHERD_HOLDS_TRAINING | SHERD_HOLDS_PIECES | SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES | \
+	 SHERD_HOLDS_BLOCKS)
 
 const shd_format_entry shd_format_checkpoint = {
 	.info = {.id = SHERD_FORMAT_CHECKPOINT,

@@ -135,7 +135,7 @@ static int tensors_convert_check_tensors(const sherd_bundle *from, const sherd_f
 	for (size_t i = 0; i < count; i++) {
 		const sherd_tensor *t = sherd_bundle_tensor(from, i);
 		const sherd_dtype_info *dtype = sherd_dtype_describe(t->dtype);
-		if (!(to->dtypes & SHERD_DTYPE_BIT(t->dtype)))
+		if (!sherd_format_holds(to, t->dtype))
 			return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s cannot hold %.128s, which is %s",
 			                to->name, t->name, dtype ? dtype->name : "of an unknown type");
 		if (to->most_dims && t->ndim > to->most_dims)

@@ -22,6 +22,13 @@ const sherd_format_info *sherd_format_at(size_t index)
 	return NULL;
 }
 
+bool sherd_format_holds(const sherd_format_info *format, sherd_dtype dtype)
+{
+	if ((unsigned)dtype < SHERD_DTYPE_COUNT)
+		return format->dtypes & SHERD_DTYPE_BIT(dtype);
+	return format->holds & SHERD_HOLDS_BLOCKS && sherd_dtype_describe(dtype);
+}
+
 const char *sherd_format_name(sherd_format format)
 {
 	const shd_format_entry *entry = shd_format_entry_of(format);

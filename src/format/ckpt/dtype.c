@@ -35,7 +35,10 @@ static const struct {
 
 const char *shd_ckpt_dtype_name(sherd_dtype dtype)
 {
-	return (unsigned)dtype < COUNT_OF(table) ? table[dtype].name : NULL;
+	if ((unsigned)dtype < COUNT_OF(table))
+		return table[dtype].name;
+	const sherd_dtype_info *info = sherd_dtype_describe(dtype);
+	return info ? info->name : NULL;
 }
 
 sherd_dtype shd_ckpt_dtype_by_name(shd_str name)
@@ -43,7 +46,8 @@ sherd_dtype shd_ckpt_dtype_by_name(shd_str name)
 	for (unsigned i = SHERD_DTYPE_NONE + 1; i < COUNT_OF(table); i++)
 		if (shd_str_is(name, table[i].name))
 			return (sherd_dtype)i;
-	return SHERD_DTYPE_NONE;
+	sherd_dtype dtype = sherd_dtype_by_name(name.ptr, name.len);
+	return (unsigned)dtype < COUNT_OF(table) ? SHERD_DTYPE_NONE : dtype;
 }
 
 int shd_ckpt_dtype_number(sherd_dtype dtype)

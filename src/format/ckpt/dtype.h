@@ -7,7 +7,7 @@
 
 #include <sherd/dtype.h>
 
-/* "Float32", "BFloat16"; NULL for a value that names no type. */
+/* "Float32", "BFloat16"; our own names of blocks, "Q4_0"; NULL for a value that names no type. */
 const char *shd_ckpt_dtype_name(sherd_dtype dtype);
 /* SHERD_DTYPE_NONE for an unknown name; the name is exact. */
 sherd_dtype shd_ckpt_dtype_by_name(shd_str name);

@@ -74,12 +74,27 @@ static int decode_pairs(decoder *d, sherd_error *err)
 	return rc;
 }
 
+/* The reference sorts by its own enumeration of types, whose alignment grows: this is each type's place in it, 0 for
+ * those that it does not have. */
+static unsigned rank_of(sherd_dtype dtype)
+{
+	static const uint8_t rank[SHERD_DTYPE_COUNT] = {
+		[SHERD_BOOL] = 1,    [SHERD_F4] = 2,           [SHERD_F6_E2M3] = 3,      [SHERD_F6_E3M2] = 4,
+		[SHERD_U8] = 5,      [SHERD_I8] = 6,           [SHERD_F8_E5M2] = 7,      [SHERD_F8_E4M3] = 8,
+		[SHERD_F8_E8M0] = 9, [SHERD_F8_E4M3FNUZ] = 10, [SHERD_F8_E5M2FNUZ] = 11, [SHERD_I16] = 12,
+		[SHERD_U16] = 13,    [SHERD_F16] = 14,         [SHERD_BF16] = 15,        [SHERD_I32] = 16,
+		[SHERD_U32] = 17,    [SHERD_F32] = 18,         [SHERD_C64] = 19,         [SHERD_F64] = 20,
+		[SHERD_I64] = 21,    [SHERD_U64] = 22,
+	};
+	return (unsigned)dtype < COUNT_OF(rank) ? rank[dtype] : 0;
+}
+
 static int decode_dtype(decoder *d, sherd_dtype *out, sherd_error *err)
 {
 	shd_str text;
 	TRY(shd_json_string(d->json, &text, err));
 	sherd_dtype dtype = sherd_dtype_by_name(text.ptr, text.len);
-	if (dtype == SHERD_DTYPE_NONE || dtype == SHERD_UTF8)
+	if (!rank_of(dtype))
 		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", shd_json_offset(d->json),
 		                   "element type %.*s is not supported", text.len > 64 ? 64 : (int)text.len, text.ptr);
 	*out = dtype;
@@ -283,20 +298,6 @@ int shd_safetensors_decode(const void *header, size_t len, uint64_t file_size, c
 }
 
 /* Encoding. */
-
-/* The reference sorts by its own enumeration of types, whose alignment grows: this is each type's place in it. */
-static unsigned rank_of(sherd_dtype dtype)
-{
-	static const uint8_t rank[SHERD_DTYPE_COUNT] = {
-		[SHERD_BOOL] = 1,    [SHERD_F4] = 2,           [SHERD_F6_E2M3] = 3,      [SHERD_F6_E3M2] = 4,
-		[SHERD_U8] = 5,      [SHERD_I8] = 6,           [SHERD_F8_E5M2] = 7,      [SHERD_F8_E4M3] = 8,
-		[SHERD_F8_E8M0] = 9, [SHERD_F8_E4M3FNUZ] = 10, [SHERD_F8_E5M2FNUZ] = 11, [SHERD_I16] = 12,
-		[SHERD_U16] = 13,    [SHERD_F16] = 14,         [SHERD_BF16] = 15,        [SHERD_I32] = 16,
-		[SHERD_U32] = 17,    [SHERD_F32] = 18,         [SHERD_C64] = 19,         [SHERD_F64] = 20,
-		[SHERD_I64] = 21,    [SHERD_U64] = 22,
-	};
-	return (unsigned)dtype < COUNT_OF(rank) ? rank[dtype] : 0;
-}
 
 static int tensor_safetensors_by_place(const void *left, const void *right, void *arg)
 {

@@ -53,6 +53,61 @@ TEST(every_type_is_found_under_its_name)
 	}
 }
 
+/* ggml's types by number, as PyPI's gguf 0.19 lists them in GGML_QUANT_SIZES; 0 elements where it has none, or where
+ * the type has a number of ours. Two are not from there: Q8_1, which it gives the 40 bytes of long ago and which never
+ * stands in files, and Q2_0, which came after it, are as ggml's headers have them. */
+static const struct {
+	const char *name;
+	uint32_t elements, bytes;
+} ggml[] = {
+	[2] = {"Q4_0", 32, 2 + 16},
+	[3] = {"Q4_1", 32, 2 + 2 + 16},
+	[6] = {"Q5_0", 32, 2 + 4 + 16},
+	[7] = {"Q5_1", 32, 2 + 2 + 4 + 16},
+	[8] = {"Q8_0", 32, 2 + 32},
+	[9] = {"Q8_1", 32, 2 + 2 + 32},
+	[10] = {"Q2_K", 256, 2 + 2 + 256 / 16 + 256 / 4},
+	[11] = {"Q3_K", 256, 2 + 256 / 4 + 256 / 8 + 12},
+	[12] = {"Q4_K", 256, 2 + 2 + 256 / 2 + 12},
+	[13] = {"Q5_K", 256, 2 + 2 + 256 / 2 + 256 / 8 + 12},
+	[14] = {"Q6_K", 256, 2 + 256 / 2 + 256 / 4 + 256 / 16},
+	[15] = {"Q8_K", 256, 4 + 256 + 256 / 8},
+	[16] = {"IQ2_XXS", 256, 2 + 256 / 4},
+	[17] = {"IQ2_XS", 256, 2 + 256 / 4 + 256 / 32},
+	[18] = {"IQ3_XXS", 256, 2 + 256 / 4 + 256 / 8},
+	[19] = {"IQ1_S", 256, 2 + 256 / 8 + 256 / 16},
+	[20] = {"IQ4_NL", 32, 2 + 16},
+	[21] = {"IQ3_S", 256, 2 + 256 / 4 + 256 / 8 + 256 / 32 + 4},
+	[22] = {"IQ2_S", 256, 2 + 256 / 4 + 256 / 16},
+	[23] = {"IQ4_XS", 256, 2 + 2 + 256 / 2 + 256 / 64},
+	[29] = {"IQ1_M", 256, 256 / 8 + 256 / 16 + 256 / 32},
+	[34] = {"TQ1_0", 256, 2 + 4 * 13},
+	[35] = {"TQ2_0", 256, 2 + 64},
+	[39] = {"MXFP4", 32, 1 + 16},
+	[40] = {"NVFP4", 64, 4 + 32},
+	[41] = {"Q1_0", 128, 2 + 16},
+	[42] = {"Q2_0", 64, 2 + 16},
+};
+
+TEST(blocks_have_the_number_of_ggml_and_64)
+{
+	assert_int_equal(COUNT_OF(ggml), SHERD_DTYPE_BLOCKS_END - SHERD_DTYPE_BLOCKS);
+	for (size_t i = 0; i < COUNT_OF(ggml); i++) {
+		sherd_dtype dtype = (sherd_dtype)(SHERD_DTYPE_BLOCKS + i);
+		const sherd_dtype_info *info = sherd_dtype_describe(dtype);
+		assert_int_equal(info != NULL, ggml[i].name != NULL);
+		assert_int_equal(sherd_dtype_element_bytes(dtype), 0);
+		if (!info)
+			continue;
+		assert_string_equal(info->name, ggml[i].name);
+		assert_int_equal(info->block_elements, ggml[i].elements);
+		assert_int_equal(info->block_bytes, ggml[i].bytes);
+		assert_int_equal(sherd_dtype_by_name(info->name, strlen(info->name)), dtype);
+	}
+	assert_int_equal(SHERD_Q4_0, 66);
+	assert_int_equal(SHERD_Q2_0, 106);
+}
+
 TEST(names_are_exact)
 {
 	static const char *const wrong[] = {"", "f32", "F3", "F322", "F8", "F8_E4M3FNU", "F6", "NONE"};
@@ -63,7 +118,11 @@ TEST(names_are_exact)
 
 TEST(values_outside_the_table_name_no_type)
 {
-	const sherd_dtype outside[] = {SHERD_DTYPE_NONE, (sherd_dtype)SHERD_DTYPE_COUNT, (sherd_dtype)-1,
+	const sherd_dtype outside[] = {SHERD_DTYPE_NONE,
+	                               (sherd_dtype)SHERD_DTYPE_COUNT,
+	                               (sherd_dtype)SHERD_DTYPE_BLOCKS,
+	                               (sherd_dtype)SHERD_DTYPE_BLOCKS_END,
+	                               (sherd_dtype)-1,
 	                               (sherd_dtype)1000000};
 	for (size_t i = 0; i < COUNT_OF(outside); i++) {
 		assert_null(sherd_dtype_describe(outside[i]));
@@ -140,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_type_is_found_under_its_name),
+		cmocka_unit_test(blocks_have_the_number_of_ggml_and_64),
 		cmocka_unit_test(names_are_exact),
 		cmocka_unit_test(values_outside_the_table_name_no_type),
 		cmocka_unit_test(the_size_of_a_tensor_follows_from_type_and_shape),

@@ -26,6 +26,10 @@ static const sherd_ckpt_item items[] = {
 	{.tensor = {.name = "vector", .dtype = SHERD_F4, .ndim = 1, .shape = DIMS(8)}, .data = data + 2},
 	{.tensor = {.name = "lump", .dtype = SHERD_F6_E2M3, .ndim = 2, .shape = DIMS(4, 3)}, .data = data + 3},
 	{.tensor = {.name = "scale", .dtype = SHERD_F8_E8M0, .ndim = 1, .shape = DIMS(5)}, .data = data + 4},
+	{.tensor = {.name = "q4_0", .dtype = SHERD_Q4_0, .ndim = 2, .shape = DIMS(7, 96)}, .data = data + 5},
+	{.tensor = {.name = "q6_k", .dtype = SHERD_Q6_K, .ndim = 3, .shape = DIMS(2, 3, 512)}, .data = data + 6},
+	{.tensor = {.name = "mxfp4", .dtype = SHERD_MXFP4, .ndim = 2, .shape = DIMS(4, 32)}, .data = data + 7},
+	{.tensor = {.name = "iq1_m", .dtype = SHERD_IQ1_M, .ndim = 1, .shape = DIMS(512)}, .data = data + 8},
 };
 
 static void fill(void)
@@ -93,7 +97,7 @@ TEST(only_what_ends_between_blocks_is_cut)
 {
 	CKPT one = NULL;
 	CKPT cut = NULL;
-	static const size_t pieces[] = {3, 3, 1, 1, 3};
+	static const size_t pieces[] = {3, 3, 1, 1, 3, 3, 2, 3, 1};
 	sherd_ckpt_save_options o = {.world = 3};
 	save("one", 1);
 	assert_ok(sherd_ckpt_open(&one, store, "one", NULL, err));
@@ -115,7 +119,8 @@ TEST(a_rank_gets_rows_or_the_whole)
 	assert_ok(sherd_bundle_open(&b, store, "one", NULL, err));
 	assert_ok(
 		sherd_bundle_select(&part, b, &(sherd_bundle_select_options){.rank = 1, .world = 2, .cut = true}, err));
-	static const uint64_t bytes[] = {9, 24, 4, 9, 3}, from[] = {6, 12, 0, 0, 2};
+	static const uint64_t bytes[] = {9, 24, 4, 9, 3, 4 * 54, 1260, 34, 112},
+			      from[] = {6, 12, 0, 0, 2, 3 * 54, 1260, 34, 0};
 	for (size_t i = 0; i < COUNT_OF(items); i++) {
 		assert_int_equal(sherd_bundle_tensor(part, i)->bytes, bytes[i]);
 		assert_ok(sherd_bundle_read(part, i, 0, got, bytes[i], err));
@@ -133,6 +138,12 @@ TEST(a_slice_begins_and_ends_between_blocks)
 	assert_ok(sherd_ckpt_read_slice(c, 0, DIMS(1, 2), DIMS(3, 4), got, err));
 	for (size_t row = 0; row < 3; row++)
 		assert_memory_equal(got + 2 * row, data + 3 * (row + 1) + 1, 2);
+	/* Columns 32 to 63 of rows 2 and 3 of [7, 96]: the second of three blocks of each. */
+	assert_ok(sherd_ckpt_read_slice(c, 5, DIMS(2, 32), DIMS(2, 32), got, err));
+	for (size_t row = 0; row < 2; row++)
+		assert_memory_equal(got + 18 * row, data + 5 + 54 * (row + 2) + 18, 18);
+	assert_refused(SHERD_EUNSUPPORTED, "inside-block",
+	               sherd_ckpt_read_slice(c, 5, DIMS(2, 16), DIMS(2, 32), got, err));
 	const uint64_t *const inside[][2] = {{DIMS(0, 1), DIMS(1, 2)}, {DIMS(0, 0), DIMS(1, 3)}};
 	for (size_t i = 0; i < COUNT_OF(inside); i++) {
 		const sherd_ckpt_want want = {.tensor = 0, .at = inside[i][0], .shape = inside[i][1], .buf = got};

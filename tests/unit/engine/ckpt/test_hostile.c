@@ -380,7 +380,7 @@ TEST(indexes_that_lie_are_refused)
 	LIE((e.global_shape = &eight, e.global_offset = &two_rows), SHERD_ECORRUPT, "bad-piece",
 	    "piece that leaves its whole");
 	LIE(e.tensor.name = "\xc0\x80", SHERD_ECORRUPT, "bad-utf8", "name that is not UTF-8");
-	LIE(e.tensor.dtype = (sherd_dtype)99, SHERD_EUNSUPPORTED, "bad-dtype", "unknown type");
+	LIE(e.tensor.dtype = (sherd_dtype)200, SHERD_EUNSUPPORTED, "bad-dtype", "unknown type");
 	LIE(e.extra = "\"a\": ", SHERD_ECORRUPT, "bad-json", "members that are no JSON");
 	LIE(f.index.about = shd_str_of("{\"training\": 1}"), SHERD_ECORRUPT, "bad-type", "training that is no object");
 

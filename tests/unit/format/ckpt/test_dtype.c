@@ -45,6 +45,19 @@ TEST(every_type_is_found_by_the_name_and_number_of_the_metadata)
 	}
 }
 
+TEST(blocks_have_their_own_names_there)
+{
+	for (unsigned i = SHERD_DTYPE_BLOCKS; i < SHERD_DTYPE_BLOCKS_END; i++) {
+		const sherd_dtype_info *info = sherd_dtype_describe((sherd_dtype)i);
+		const char *name = shd_ckpt_dtype_name((sherd_dtype)i);
+		assert_int_equal(info != NULL, name != NULL);
+		assert_int_equal(shd_ckpt_dtype_number((sherd_dtype)i), -1);
+		if (name)
+			assert_int_equal(shd_ckpt_dtype_by_name(shd_str_of(name)), i);
+	}
+	assert_int_equal(shd_ckpt_dtype_by_name(SHD_STR("F32")), SHERD_DTYPE_NONE);
+}
+
 TEST(what_is_not_in_the_table_names_no_type)
 {
 	const sherd_dtype outside[] = {SHERD_DTYPE_NONE, (sherd_dtype)SHERD_DTYPE_COUNT, (sherd_dtype)-1};
@@ -62,6 +75,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_type_is_found_by_the_name_and_number_of_the_metadata),
+		cmocka_unit_test(blocks_have_their_own_names_there),
 		cmocka_unit_test(what_is_not_in_the_table_names_no_type),
 	};
 	return cmocka_run_group_tests_name("ckpt_dtype", tests, NULL, NULL);
