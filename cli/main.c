@@ -67,7 +67,8 @@ static void print_help(cli_out *out, const char *group)
 	}
 	cli_table_add(&table, "");
 	cli_table_add(&table, "");
-	for (const cli_option *o = cli_common_options; o->name; o++) {
+	for (size_t i = 0; i < CLI_COMMON_OPTIONS; i++) {
+		const cli_option *o = &cli_common_options[i];
 		char text[64];
 		(void)snprintf(text, sizeof(text), "  --%s%s%s", o->name, o->value ? " " : "",
 		               o->value ? o->value : "");

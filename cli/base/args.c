@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,26 +11,20 @@
 
 enum { FIRST_ID = 256, MOST_OPTIONS = 32 }; /* ids of options lie above every letter */
 
-const cli_option cli_common_options[] = {
+const cli_option cli_common_options[CLI_COMMON_OPTIONS] = {
 	{"json", NULL, "print one JSON document on standard output", 0},
 	{"quiet", NULL, "print only what was asked for, and errors", 'q'},
 	{"workers", "N", "threads to use (default: one for each processor)", 0},
 	{"help", NULL, "print this", 'h'},
-	{NULL, NULL, NULL, 0},
 };
 
 /* The command's own options first, then the common ones; NULL past the end. */
 static const cli_option *option_at(const cli_command *command, size_t index)
 {
-	size_t own = 0;
-	while (command->options && command->options[own].name)
-		own++;
+	size_t own = command->option_count;
 	if (index < own)
 		return &command->options[index];
-	for (size_t i = 0; i <= index - own; i++)
-		if (!cli_common_options[i].name)
-			return NULL;
-	return &cli_common_options[index - own];
+	return index - own < CLI_COMMON_OPTIONS ? &cli_common_options[index - own] : NULL;
 }
 
 /* Fills what getopt_long() wants. letters begins with ':' so that a missing value is told apart. */
@@ -73,13 +68,23 @@ static int args_refuse(const cli_command *command, int id, char *const *argv, sh
 	return cli_usage(err, "there is no option %.64s; see sherd %s --help", word, command->name);
 }
 
+/* By what help shows: "SRC... DIR", "PATH [NAME]"; an option among them, "-o OUT", is none. */
 static int count_operands(const cli_args *args, sherd_error *err)
 {
 	const cli_command *c = args->command;
-	if (args->count < c->least)
-		return cli_usage(err, "too few operands; usage: sherd %s %s", c->name, c->operands);
-	if (c->most >= 0 && args->count > c->most)
-		return cli_usage(err, "too many operands; usage: sherd %s %s", c->name, c->operands);
+	int least = 0, most = 0;
+	for (const char *word = c->operands, *end; *word; word = *end ? end + 1 : end) {
+		end = word + strcspn(word, " ");
+		if (*word == '-') {
+			end += *end ? 1 + strcspn(end + 1, " ") : 0;
+			continue;
+		}
+		least += *word != '[';
+		most = most == INT_MAX || memmem(word, (size_t)(end - word), "...", 3) ? INT_MAX : most + 1;
+	}
+	if (args->count < least || args->count > most)
+		return cli_usage(err, "too %s operands; usage: sherd %s %s", args->count < least ? "few" : "many",
+		                 c->name, c->operands);
 	return SHERD_OK;
 }
 
@@ -133,8 +138,8 @@ const char *cli_args_text(const cli_args *args, const char *name)
 
 bool cli_command_takes(const cli_command *command, const char *option)
 {
-	for (const cli_option *o = command->options; o && o->name; o++)
-		if (strcmp(o->name, option) == 0)
+	for (size_t i = 0; i < command->option_count; i++)
+		if (strcmp(command->options[i].name, option) == 0)
 			return true;
 	return false;
 }
@@ -263,9 +268,10 @@ int cli_args_real(const cli_args *args, const char *name, double *out, sherd_err
 	return SHERD_OK;
 }
 
-static void add_options(cli_table *table, const cli_option *options)
+static void add_options(cli_table *table, const cli_command *command)
 {
-	for (const cli_option *o = options; o && o->name; o++) {
+	const cli_option *o;
+	for (size_t i = 0; (o = option_at(command, i)); i++) {
 		char text[64];
 		char letter[] = {'-', o->letter, ',', ' ', 0};
 		(void)snprintf(text, sizeof(text), "  %s--%s%s%s", o->letter ? letter : "    ", o->name,
@@ -290,26 +296,20 @@ void cli_args_help(const cli_command *command, cli_out *out)
 		(void)cli_table_print(&list, out, &ignored);
 	}
 	cli_out_printf(out, "\n");
-	add_options(&table, command->options);
-	add_options(&table, cli_common_options);
+	add_options(&table, command);
 	(void)cli_table_print(&table, out, &ignored);
 }
 
-static void list_options(const cli_option *options, const char *formats, cli_out *out)
+void cli_args_list(const cli_command *command, const char *formats, cli_out *out)
 {
-	for (const cli_option *o = options; o && o->name; o++) {
+	const cli_option *o;
+	cli_out_printf(out, "%s", command->name);
+	for (size_t i = 0; (o = option_at(command, i)); i++) {
 		bool format = o->value && strcmp(o->value, "FORMAT") == 0;
 		cli_out_printf(out, "\t--%s%s%s", o->name, o->value ? "=" : "",
 		               !o->value ? ""
 		               : format  ? formats
 		                         : o->value);
 	}
-}
-
-void cli_args_list(const cli_command *command, const char *formats, cli_out *out)
-{
-	cli_out_printf(out, "%s", command->name);
-	list_options(command->options, formats, out);
-	list_options(cli_common_options, formats, out);
 	cli_out_printf(out, "\n");
 }

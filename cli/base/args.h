@@ -19,18 +19,22 @@ typedef struct cli_args cli_args;
 typedef int cli_command_fn(cli_state *cli, const cli_args *args, sherd_error *err);
 
 typedef struct cli_command {
-	const char *name; /* "info", "checkpoint save" */
-	const char *operands;
+	const char *name;     /* "info", "checkpoint save" */
+	const char *operands; /* as --help shows them, and how many there may be: "SRC... DIR", "PATH [NAME]" */
 	const char *summary;
 	const char *details;          /* more lines for --help, or NULL */
 	void (*list)(cli_table *out); /* of three columns, for --help below the details; or NULL */
-	int least, most;              /* how many operands */
 	cli_command_fn *run;
-	const cli_option *options; /* the last one has no name; NULL: none of its own */
+	const cli_option *options; /* of its own */
+	size_t option_count;
 } cli_command;
 
+#define CLI_OPTIONS(list) .options = (list), .option_count = COUNT_OF(list)
+#define CLI_OPTIONS_BUT_FIRST(list) .options = (list) + 1, .option_count = COUNT_OF(list) - 1
+
 /* The options that every command takes. */
-extern const cli_option cli_common_options[];
+enum { CLI_COMMON_OPTIONS = 4 };
+extern const cli_option cli_common_options[CLI_COMMON_OPTIONS];
 
 struct cli_args {
 	const cli_command *command;

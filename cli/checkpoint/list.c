@@ -94,7 +94,5 @@ const cli_command cli_command_checkpoint_list = {
 	.name = "checkpoint list",
 	.operands = "DIR",
 	.summary = "Lists the checkpoints of a folder, newest first, unfinished ones last",
-	.least = 1,
-	.most = 1,
 	.run = list,
 };

@@ -75,7 +75,6 @@ static const cli_option options[] = {
 	{"cut", NULL, "rows [R*d/W, (R+1)*d/W) of every tensor instead of whole tensors by size", 0},
 	{"partial", NULL, "what is missing or damaged is left out: load the tensors that are whole", 0},
 	{"replace", NULL, "OUT may exist and is replaced", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_checkpoint_load = {
@@ -84,8 +83,6 @@ const cli_command cli_command_checkpoint_load = {
 	.summary = "Writes a checkpoint, or a rank's part of it, as one file",
 	.details = "What is loaded is verified first; nothing is written when a byte of it is wrong. A folder stands\n"
 		   "for the newest checkpoint in it, a shard for itself.\n",
-	.least = 1,
-	.most = 1,
 	.run = checkpoint_load_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

@@ -110,7 +110,6 @@ static const cli_option prune_options[] = {
 	{"orphaned", NULL, "remove shards without metadata or claim, too", 0},
 	{"damaged", NULL, "remove checkpoints that are damaged or lack a shard, too", 0},
 	{"dry-run", NULL, "tell what would be removed, and remove nothing", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_checkpoint_prune = {
@@ -119,10 +118,8 @@ const cli_command cli_command_checkpoint_prune = {
 	.summary = "Removes older checkpoints and what dead saves left",
 	.details = "What stays was seen to be whole first: files, sizes and heads. What is being written, waits\n"
 		   "for ranks, is damaged, orphaned or dated in the future is left alone and not counted.\n",
-	.least = 1,
-	.most = 1,
 	.run = prune,
-	.options = prune_options,
+	CLI_OPTIONS(prune_options),
 };
 
 /* ---- remove */
@@ -178,7 +175,5 @@ const cli_command cli_command_checkpoint_remove = {
 	.summary = "Removes checkpoints, whole or damaged, or what is left of one",
 	.details = "The metadata goes first, so that at every moment the checkpoint is whole or gone. One that is\n"
 		   "being written is left alone.\n",
-	.least = 1,
-	.most = -1,
 	.run = run_remove,
 };

@@ -34,8 +34,6 @@ const cli_command cli_command_checkpoint_commit = {
 	.name = "checkpoint commit",
 	.operands = "PREFIX",
 	.summary = "Publishes a set whose ranks have all saved their shards",
-	.least = 1,
-	.most = 1,
 	.run = checkpoint_publish_commit,
 };
 
@@ -76,17 +74,14 @@ static int wait(cli_state *cli, const cli_args *args, sherd_error *err)
 static const cli_option wait_options[] = {
 	{"timeout", "TIME", "at most so long: 90, 15m, 12h; without it, for ever", 0},
 	{"set-id", "ID", "this very set, when another one may stand there", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_checkpoint_wait = {
 	.name = "checkpoint wait",
 	.operands = "PREFIX",
 	.summary = "Waits until all ranks of a checkpoint have saved it, and it is committed",
-	.least = 1,
-	.most = 1,
 	.run = wait,
-	.options = wait_options,
+	CLI_OPTIONS(wait_options),
 };
 
 static int checkpoint_publish_repair(cli_state *cli, const cli_args *args, sherd_error *err)
@@ -113,7 +108,6 @@ static int checkpoint_publish_repair(cli_state *cli, const cli_args *args, sherd
 static const cli_option repair_options[] = {
 	{"set-id", "ID", "which set, when shards of several complete ones are there", 0},
 	{"replace", NULL, "metadata that is there but cannot be read may be replaced", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_checkpoint_repair = {
@@ -122,8 +116,6 @@ const cli_command cli_command_checkpoint_repair = {
 	.summary = "Writes lost metadata anew from the shards, which must all verify",
 	.details = "This publishes a set that may never have been committed: the save may have been cancelled, or\n"
 		   "another one may have been meant to take its place.\n",
-	.least = 1,
-	.most = 1,
 	.run = checkpoint_publish_repair,
-	.options = repair_options,
+	CLI_OPTIONS(repair_options),
 };

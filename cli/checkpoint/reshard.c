@@ -78,15 +78,12 @@ static const cli_option options[] = {
 	{"cut", NULL, "cut every tensor by rows instead of giving whole tensors to shards", 0},
 	{"layout", "sherd|csharp", "sherd (default) or csharp: 4-byte lengths, no checksums", 0},
 	{"replace", NULL, "NEW may be committed already and is replaced, in one step", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_checkpoint_reshard = {
 	.name = "checkpoint reshard",
 	.operands = "PREFIX NEW",
 	.summary = "Writes a checkpoint anew with another number of shards",
-	.least = 2,
-	.most = 2,
 	.run = checkpoint_reshard_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

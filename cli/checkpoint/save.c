@@ -356,15 +356,12 @@ static const cli_option options[] = {
 	{"strategy-info", "JSON", "more about that, a JSON object", 0},
 	{"precision", "NAME", "precision of the training to record: fp32, bf16", 0},
 	{"ddp-rank", "N", "rank in data-parallel training to record", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_checkpoint_save = {
 	.name = "checkpoint save",
 	.operands = "SRC PREFIX",
 	.summary = "Saves the tensors of a file or set as a checkpoint made of shards",
-	.least = 2,
-	.most = 2,
 	.run = checkpoint_save_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

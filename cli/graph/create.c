@@ -55,7 +55,6 @@ static int run_create(cli_state *cli, const cli_args *args, sherd_error *err)
 
 static const cli_option create_options[] = {
 	CLI_LAYOUT_OPTIONS,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_create = {
@@ -63,10 +62,8 @@ const cli_command cli_command_graph_create = {
 	.operands = "DB",
 	.summary = "Makes an empty database",
 	.details = "What belongs to one directory lies in one shard, so that replacing a file touches little else.\n",
-	.least = 1,
-	.most = 1,
 	.run = run_create,
-	.options = create_options,
+	CLI_OPTIONS(create_options),
 };
 
 /* ---- reshard */
@@ -154,15 +151,12 @@ static int run_reshard(cli_state *cli, const cli_args *args, sherd_error *err)
 static const cli_option reshard_options[] = {
 	CLI_LAYOUT_OPTIONS,
 	CLI_AT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_reshard = {
 	.name = "graph reshard",
 	.operands = "DB NEW",
 	.summary = "Copies what is live into a new database with other shards",
-	.least = 2,
-	.most = 2,
 	.run = run_reshard,
-	.options = reshard_options,
+	CLI_OPTIONS(reshard_options),
 };

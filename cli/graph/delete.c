@@ -86,7 +86,6 @@ static int run_edge(cli_state *cli, const cli_args *args, sherd_error *err)
 
 static const cli_option options[] = {
 	CLI_WAIT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_delete_node = {
@@ -94,18 +93,14 @@ const cli_command cli_command_graph_delete_node = {
 	.operands = "DB ID...",
 	.summary = "Removes nodes with the edges from and to them, as one version",
 	.details = "All of them, or none where one is not there.\n",
-	.least = 2,
-	.most = 1 << 20,
 	.run = run_nodes,
-	.options = options,
+	CLI_OPTIONS(options),
 };
 
 const cli_command cli_command_graph_delete_edge = {
 	.name = "graph delete-edge",
 	.operands = "DB A B TYPE",
 	.summary = "Removes the edge from A to B of this type, as one version",
-	.least = 4,
-	.most = 4,
 	.run = run_edge,
-	.options = options,
+	CLI_OPTIONS(options),
 };

@@ -54,7 +54,5 @@ const cli_command cli_command_graph_diff = {
 	.operands = "DB FROM [TO]",
 	.summary = "Prints what leads from one version to another as lines of JSON",
 	.details = "FROM and TO are numbers of versions, or tags KEY=VALUE; without TO the current one is meant.\n",
-	.least = 2,
-	.most = 3,
 	.run = graph_diff_run,
 };

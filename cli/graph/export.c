@@ -159,7 +159,6 @@ static const cli_option options[] = {
 	{"edges", "F", "write the edges there, one a line; - is standard output", 0},
 	{"replace", NULL, "the files may exist and are replaced", 0},
 	CLI_AT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_export = {
@@ -167,8 +166,6 @@ const cli_command cli_command_graph_export = {
 	.operands = "DB",
 	.summary = "Writes all nodes and edges as JSON Lines",
 	.details = "Importing what was exported gives the same graph. One file for both holds the nodes first.\n",
-	.least = 1,
-	.most = 1,
 	.run = graph_export_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

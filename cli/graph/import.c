@@ -55,7 +55,6 @@ static const cli_option import_options[] = {
 	{"edges", "F", "file of edges, one a line; - is standard input", 0},
 	{"skip-unknown", NULL, "leave out edges whose source is no node, and count them", 0},
 	CLI_WAIT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_import = {
@@ -66,10 +65,8 @@ const cli_command cli_command_graph_import = {
 		"A node is {\"id\",\"semanticId\",\"nodeType\",\"name\",\"file\",\"exported\",\"metadata\"}, an edge\n"
 		"{\"src\",\"dst\",\"edgeType\",\"metadata\"}. What is there already is replaced. One file for both\n"
 		"holds nodes before the edges that begin at them. A bad line is told, and nothing is imported.\n",
-	.least = 1,
-	.most = 1,
 	.run = run_import,
-	.options = import_options,
+	CLI_OPTIONS(import_options),
 };
 
 /* ---- update, delete-file */
@@ -166,7 +163,6 @@ static const cli_option update_options[] = {
 	{"file", "PATH", "the file, as its nodes name it", 0},
 	{"nodes", "F", "its nodes, one a line; - is standard input", 0},
 	{"edges", "F", "the edges from them, one a line; - is standard input", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_update = {
@@ -175,10 +171,8 @@ const cli_command cli_command_graph_update = {
 	.summary = "Replaces everything that belongs to one file, as one version",
 	.details = "Its nodes, the edges from them, and edges whose metadata names it as their __file_context go;\n"
 		   "what the files hold comes. Edges from elsewhere to nodes that stay do stay.\n",
-	.least = 1,
-	.most = 1,
 	.run = run_update,
-	.options = update_options,
+	CLI_OPTIONS(update_options),
 };
 
 static int run_delete(cli_state *cli, const cli_args *args, sherd_error *err)
@@ -202,15 +196,12 @@ static int run_delete(cli_state *cli, const cli_args *args, sherd_error *err)
 
 static const cli_option wait_options[] = {
 	CLI_WAIT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_delete_file = {
 	.name = "graph delete-file",
 	.operands = "DB PATH",
 	.summary = "Removes everything that belongs to one file, as one version",
-	.least = 2,
-	.most = 2,
 	.run = run_delete,
-	.options = wait_options,
+	CLI_OPTIONS(wait_options),
 };

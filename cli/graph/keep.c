@@ -42,7 +42,6 @@ static int run_compact(cli_state *cli, const cli_args *args, sherd_error *err)
 
 static const cli_option compact_options[] = {
 	CLI_WAIT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_compact = {
@@ -50,10 +49,8 @@ const cli_command cli_command_graph_compact = {
 	.operands = "DB",
 	.summary = "Rewrites every shard without what is dead, as one version",
 	.details = "Earlier versions stay until sherd graph gc removes them.\n",
-	.least = 1,
-	.most = 1,
 	.run = run_compact,
-	.options = compact_options,
+	CLI_OPTIONS(compact_options),
 };
 
 /* ---- gc */
@@ -103,7 +100,6 @@ static const cli_option gc_options[] = {
 	{"untag", NULL, "tagged versions go as well", 0},
 	{"dry-run", NULL, "only say what would be removed", 0},
 	CLI_WAIT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_gc = {
@@ -111,10 +107,8 @@ const cli_command cli_command_graph_gc = {
 	.operands = "DB",
 	.summary = "Removes old versions, and files that no version names",
 	.details = "Tagged versions stay, whole or damaged, and those that somebody reads.\n",
-	.least = 1,
-	.most = 1,
 	.run = run_gc,
-	.options = gc_options,
+	CLI_OPTIONS(gc_options),
 };
 
 /* ---- versions */
@@ -232,7 +226,5 @@ const cli_command cli_command_graph_versions = {
 	.name = "graph versions",
 	.operands = "DB",
 	.summary = "Lists the versions that can be read, oldest first, and their tags",
-	.least = 1,
-	.most = 1,
 	.run = run_versions,
 };

@@ -3,7 +3,6 @@
 #include "base/doc.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -122,7 +121,6 @@ static int graph_plan_run(cli_state *cli, const cli_args *args, sherd_error *err
 
 static const cli_option options[] = {
 	CLI_LAYOUT_OPTIONS,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_plan = {
@@ -131,8 +129,6 @@ const cli_command cli_command_graph_plan = {
 	.summary = "Prints which shard the nodes of each file go to",
 	.details = "With --planner, --shards or --min-files there is no DB: all operands are files of a new database,\n"
 		   "planned together. \"new\" is a directory that has no shard yet: it gets one when it is written.\n",
-	.least = 1,
-	.most = INT_MAX,
 	.run = graph_plan_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

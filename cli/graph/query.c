@@ -41,7 +41,6 @@ static int run_node(cli_state *cli, const cli_args *args, sherd_error *err)
 
 static const cli_option at_options[] = {
 	CLI_AT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_node = {
@@ -49,10 +48,8 @@ const cli_command cli_command_graph_node = {
 	.operands = "DB ID",
 	.summary = "Prints a node as a line of JSON",
 	.details = "ID is the text that the node was added under, or the number that stands for it.\n",
-	.least = 2,
-	.most = 2,
 	.run = run_node,
-	.options = at_options,
+	CLI_OPTIONS(at_options),
 };
 
 /* ---- cat */
@@ -158,7 +155,6 @@ static const cli_option find_options[] = {
 	{"name-prefix", "TEXT", "only nodes whose name begins so", 0},
 	BOUND_OPTIONS,
 	CLI_AT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_find = {
@@ -166,10 +162,8 @@ const cli_command cli_command_graph_find = {
 	.operands = "DB",
 	.summary = "Prints the nodes that fit as lines of JSON",
 	.details = "All that is asked for must fit; without any option every node is printed.\n",
-	.least = 1,
-	.most = 1,
 	.run = run_find,
-	.options = find_options,
+	CLI_OPTIONS(find_options),
 };
 
 /* ---- out, in */
@@ -243,7 +237,6 @@ static const cli_option edge_options[] = {
 	{"type", "TYPE", "only edges of this type; may be repeated", 0},
 	BOUND_OPTIONS,
 	CLI_AT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_out = {
@@ -251,10 +244,8 @@ const cli_command cli_command_graph_out = {
 	.operands = "DB ID",
 	.summary = "Prints the edges that begin at a node as lines of JSON",
 	.details = "Each with the node at its other end, where there is one, as \"node\".\n",
-	.least = 2,
-	.most = 2,
 	.run = run_out,
-	.options = edge_options,
+	CLI_OPTIONS(edge_options),
 };
 
 const cli_command cli_command_graph_in = {
@@ -262,8 +253,6 @@ const cli_command cli_command_graph_in = {
 	.operands = "DB ID",
 	.summary = "Prints the edges that end at a node as lines of JSON",
 	.details = "Each with the node at its other end, where there is one, as \"node\".\n",
-	.least = 2,
-	.most = 2,
 	.run = run_in,
-	.options = edge_options,
+	CLI_OPTIONS(edge_options),
 };

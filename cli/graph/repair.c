@@ -129,7 +129,6 @@ static int graph_repair_run(cli_state *cli, const cli_args *args, sherd_error *e
 
 static const cli_option options[] = {
 	{"dry-run", NULL, "only tell what is lost, and which version would be current", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_repair = {
@@ -139,8 +138,6 @@ const cli_command cli_command_graph_repair = {
 	.details = "What is lost is listed. Nothing that is there is changed or removed: the version is\n"
 		   "written once more, under the next number. sherd graph gc then removes the rest, but not\n"
 		   "what tagged versions name.\n",
-	.least = 1,
-	.most = 1,
 	.run = graph_repair_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

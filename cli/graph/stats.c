@@ -219,7 +219,6 @@ static int graph_stats_run(cli_state *cli, const cli_args *args, sherd_error *er
 
 static const cli_option options[] = {
 	CLI_AT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_stats = {
@@ -227,8 +226,6 @@ const cli_command cli_command_graph_stats = {
 	.operands = "DB",
 	.summary = "Counts nodes and edges by shard and by type",
 	.details = "Warns when one shard holds more than 10 times the nodes of the median.\n",
-	.least = 1,
-	.most = 1,
 	.run = graph_stats_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

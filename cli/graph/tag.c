@@ -56,15 +56,12 @@ static const cli_option options[] = {
 	{"at", "VERSION", "the version to tag (default: the current one)", 0},
 	{"remove", NULL, "remove the tag with this key", 0},
 	CLI_WAIT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_tag = {
 	.name = "graph tag",
 	.operands = "DB KEY=VALUE",
 	.summary = "Puts a tag on a version, which then survives sherd graph gc",
-	.least = 2,
-	.most = 2,
 	.run = graph_tag_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

@@ -100,17 +100,14 @@ static const cli_option neighbour_options[] = {
 	{"type", "TYPE", "only by edges of this type; may be repeated", 0},
 	{"limit", "N", "print at most so many", 0},
 	CLI_AT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_neighbours = {
 	.name = "graph neighbours",
 	.operands = "DB ID",
 	.summary = "Prints the nodes at the other ends of a node's edges, each once",
-	.least = 2,
-	.most = 2,
 	.run = run_neighbours,
-	.options = neighbour_options,
+	CLI_OPTIONS(neighbour_options),
 };
 
 static const cli_option walk_options[] = {
@@ -119,15 +116,12 @@ static const cli_option walk_options[] = {
 	{"type", "TYPE", "only by edges of this type; may be repeated", 0},
 	{"limit", "N", "print at most so many", 0},
 	CLI_AT_OPTION,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_graph_walk = {
 	.name = "graph walk",
 	.operands = "DB ID",
 	.summary = "Prints the nodes that can be reached from a node, the nearest first",
-	.least = 2,
-	.most = 2,
 	.run = run_walk,
-	.options = walk_options,
+	CLI_OPTIONS(walk_options),
 };

@@ -154,7 +154,6 @@ static int model_graph_run(cli_state *cli, const cli_args *args, sherd_error *er
 
 static const cli_option options[] = {
 	{"dot", NULL, "print the graph for Graphviz", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_model_graph = {
@@ -163,8 +162,6 @@ const cli_command cli_command_model_graph = {
 	.summary = "Shows the operations and variables of a model",
 	.details = "With --json every field of them. A ? stands for an input or output that is no variable.\n"
 		   "Graphs inside of the graph follow it, each under the names that lead to it.\n",
-	.least = 1,
-	.most = 1,
 	.run = model_graph_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

@@ -144,7 +144,6 @@ static int model_meta_run(cli_state *cli, const cli_args *args, sherd_error *err
 
 static const cli_option options[] = {
 	{"remove", "KEY", "take a pair away; may be given several times", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_model_meta = {
@@ -154,8 +153,6 @@ const cli_command cli_command_model_meta = {
 	.details =
 		"KEY shows a value, KEY=VALUE sets it: the file is written anew and replaced in one step, its arrays\n"
 		"as they are. Without a KEY everything is shown.\n",
-	.least = 1,
-	.most = -1,
 	.run = model_meta_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

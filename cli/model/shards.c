@@ -103,7 +103,6 @@ static const cli_option options[] = {
 	{"replace", NULL, "what is there already is replaced, in one step", 0},
 	{"without-updater", NULL, "leave out what the updater remembers", 0},
 	{"allow-missing", NULL, "go on when arrays are missing, and leave them out", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_model_split = {
@@ -112,10 +111,8 @@ const cli_command cli_command_model_split = {
 	.summary = "Writes a model as a container in several files",
 	.details = "They are BASE.shard0-of-N.sdc and so on; arrays go to them by size, evenly. FILE is a model of\n"
 		   "any format.\n",
-	.least = 2,
-	.most = 2,
 	.run = split,
-	.options = options,
+	CLI_OPTIONS(options),
 };
 
 const cli_command cli_command_model_join = {
@@ -123,8 +120,6 @@ const cli_command cli_command_model_join = {
 	.operands = "BASE FILE",
 	.summary = "Writes a model as a container in one file",
 	.details = "BASE is the base of a container in several files, or one of them.\n",
-	.least = 2,
-	.most = 2,
 	.run = rewrite_model,
-	.options = options + 1,
+	CLI_OPTIONS_BUT_FIRST(options),
 };

@@ -149,7 +149,6 @@ static const cli_option options[] = {
 	{"format", "text|raw|npy", "text (default; a line a row), raw (the bytes), npy (a NumPy file, with -o)", 0},
 	{"output", "FILE", "where the NumPy file goes", 'o'},
 	{"replace", NULL, "replace FILE if it is there", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_rows_gather = {
@@ -157,8 +156,6 @@ const cli_command cli_command_rows_gather = {
 	.operands = "DIR",
 	.summary = "Delivers rows by their ids, in the order given",
 	.details = "A row may be asked for more than once. Ranges A:B are rows A to B-1.\n",
-	.least = 1,
-	.most = 1,
 	.run = rows_gather_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

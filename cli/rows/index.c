@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +90,6 @@ static int rows_index_run(cli_state *cli, const cli_args *args, sherd_error *err
 
 static const cli_option options[] = {
 	{"replace", NULL, "make a new manifest although there is one; it may be damaged", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_rows_index = {
@@ -102,8 +100,6 @@ const cli_command cli_command_rows_index = {
 		"Without SHARD all files *.shard of DIR are listed in the order of their names; else those given, in\n"
 		"the order given. Everything is read, for the checksums; no shard is changed. With --replace and\n"
 		"without SHARD, a manifest that can be read keeps its list.\n",
-	.least = 1,
-	.most = INT_MAX,
 	.run = rows_index_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -155,7 +154,6 @@ static int rows_info_run(cli_state *cli, const cli_args *args, sherd_error *err)
 
 static const cli_option options[] = {
 	{"incomplete", NULL, "a set that is still being packed, too", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_rows_info = {
@@ -164,8 +162,6 @@ const cli_command cli_command_rows_info = {
 	.summary = "Shows how many rows a set has, how wide they are, and its shards",
 	.details = "DIR may also be one shard, or a folder of residual_shard_bf16. Several shards are a set in the\n"
 		   "order given.\n",
-	.least = 1,
-	.most = INT_MAX,
 	.run = rows_info_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

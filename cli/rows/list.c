@@ -1,7 +1,6 @@
 /* cli/rows/list.c - a set that the user lists, shard by shard, wherever they lie. */
 #include "rows/rows.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

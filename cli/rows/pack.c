@@ -6,7 +6,6 @@
 #include "base/text.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,7 +208,6 @@ static const cli_option pack_options[] = {
 	DTYPE,
 	{"store", "f32|f16|bf16", "as stored (default: f16 or bf16 if all tensors are that, else f32)", 0},
 	{"layout", "sherd|residual_shard_bf16", "sherd (default) or manifest.json and BF16", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_rows_pack = {
@@ -220,17 +218,14 @@ const cli_command cli_command_rows_pack = {
 		   "of residual_shard_bf16; several follow one another. The last dimension of a tensor is the width,\n"
 		   "the others together are rows. Tensors have one width and are F32, F64, F16 or BF16. DIR must not\n"
 		   "hold shards. What a pack that died left is cleared first.\n",
-	.least = 2,
-	.most = INT_MAX,
 	.run = run_pack,
-	.options = pack_options,
+	CLI_OPTIONS(pack_options),
 };
 
 static const cli_option append_options[] = {
 	ROWS_PER_SHARD,
 	TENSOR,
 	DTYPE,
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_rows_append = {
@@ -239,8 +234,6 @@ const cli_command cli_command_rows_append = {
 	.summary = "Adds the rows of tensors to a set that has a manifest",
 	.details = "SRC is as for sherd rows pack; values are stored in the type of the set. All rows appear in one\n"
 		   "step, or none; who reads the set meanwhile is not disturbed. Of two at a time one is refused.\n",
-	.least = 2,
-	.most = INT_MAX,
 	.run = run_append,
-	.options = append_options,
+	CLI_OPTIONS(append_options),
 };

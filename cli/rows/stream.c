@@ -3,7 +3,6 @@
 #include "commands.h"
 #include "rows/rows.h"
 
-#include <limits.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -187,7 +186,6 @@ static const cli_option options[] = {
 	{"digest", NULL, "print only the SHA-256 of the values as delivered", 0},
 	{"set-digest", NULL, "print only the sum of the rows' SHA-256, which adds up over ranks", 0},
 	{"incomplete", NULL, "a set that is still being packed, too", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_rows_stream = {
@@ -196,8 +194,6 @@ const cli_command cli_command_rows_stream = {
 	.summary = "Delivers the rows of a set in batches, in an order that never changes",
 	.details = "The line of a batch is its number, the id of its first row, and how many rows it has, with the\n"
 		   "word padding behind them where --tail pad delivers rows again. Batch b goes to rank b modulo W.\n",
-	.least = 1,
-	.most = INT_MAX,
 	.run = rows_stream_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

@@ -145,7 +145,6 @@ static const cli_option options[] = {
 	{"partial", NULL, "of a checkpoint, shards that do not hold the tensor may be missing", 0},
 	{"range", "A:B", "only rows A to B-1 of the first dimension; of a vector, elements", 0},
 	{"format", "text|raw|npy", "text (default), raw (the bytes), npy (a NumPy file)", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_cat = {
@@ -154,44 +153,35 @@ const cli_command cli_command_cat = {
 	.summary = "Prints the values of a tensor",
 	.details = "NAME may be left out when there is only one tensor. As text, one row of the last dimension is\n"
 		   "one line. Of a graph all nodes and edges are printed, or the node whose id is NAME.\n",
-	.least = 1,
-	.most = 2,
 	.run = cat_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };
 
 static const cli_option rows_options[] = {
 	{"range", "A:B", "only rows A to B-1", 0},
 	{"format", "text|raw|npy", "text (default), raw (the bytes), npy (a NumPy file)", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_rows_cat = {
 	.name = "rows cat",
 	.operands = "DIR",
 	.summary = "Prints rows as they are stored, one a line",
-	.least = 1,
-	.most = 1,
 	.run = cat_run,
-	.options = rows_options,
+	CLI_OPTIONS(rows_options),
 };
 
 const cli_command cli_command_checkpoint_cat = {
 	.name = "checkpoint cat",
 	.operands = "PREFIX [NAME]",
 	.summary = "Prints the values of a tensor; the same as sherd cat",
-	.least = 1,
-	.most = 2,
 	.run = cat_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };
 
 const cli_command cli_command_model_cat = {
 	.name = "model cat",
 	.operands = "PATH [NAME]",
 	.summary = "Prints the values of a model's array; the same as sherd cat",
-	.least = 1,
-	.most = 2,
 	.run = cat_run,
-	.options = options + 1, /* models are never partial */
+	CLI_OPTIONS_BUT_FIRST(options), /* models are never partial */
 };

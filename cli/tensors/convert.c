@@ -103,7 +103,6 @@ static const cli_option options[] = {
 	{"without-updater", NULL, "of a model, leave out what the updater remembers", 0},
 	{"salvage", NULL, "of a damaged container, write the arrays that are whole", 0},
 	{"allow-missing", NULL, "go on when arrays of a model are missing, and leave them out", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_convert = {
@@ -114,18 +113,14 @@ const cli_command cli_command_convert = {
 		   "--shards a DST.sdc becomes DST.shard0-of-N.sdc and so on, and is still opened as DST.sdc.\n"
 		   "Graphs go to DST.jsonl, nodes first, or to a database, DST.rfdb, which JSON Lines go to, too.\n",
 	.list = cli_target_list,
-	.least = 2,
-	.most = 2,
 	.run = convert_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };
 
 const cli_command cli_command_model_convert = {
 	.name = "model convert",
 	.operands = "SRC DST",
 	.summary = "Writes a model in another format; the same as sherd convert",
-	.least = 2,
-	.most = 2,
 	.run = convert_run,
-	.options = options + 1, /* models are never partial */
+	CLI_OPTIONS_BUT_FIRST(options), /* models are never partial */
 };

@@ -82,34 +82,27 @@ static int info_run(cli_state *cli, const cli_args *args, sherd_error *err)
 
 static const cli_option options[] = {
 	{"partial", NULL, "of a checkpoint, shards may be missing or damaged: show the rest", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_info = {
 	.name = "info",
 	.operands = "PATH",
 	.summary = "Shows what a file or set is, and what is in it",
-	.least = 1,
-	.most = 1,
 	.run = info_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };
 
 const cli_command cli_command_checkpoint_info = {
 	.name = "checkpoint info",
 	.operands = "PREFIX",
 	.summary = "Shows what is in a checkpoint; the same as sherd info",
-	.least = 1,
-	.most = 1,
 	.run = info_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };
 
 const cli_command cli_command_model_info = {
 	.name = "model info",
 	.operands = "PATH",
 	.summary = "Shows what is in a model; the same as sherd info",
-	.least = 1,
-	.most = 1,
 	.run = info_run,
 };

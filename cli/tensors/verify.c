@@ -190,7 +190,6 @@ static int verify_run(cli_state *cli, const cli_args *args, sherd_error *err)
 
 static const cli_option options[] = {
 	{"quick", NULL, "check only that everything is there, sizes and heads", 0},
-	{NULL, NULL, NULL, 0},
 };
 
 const cli_command cli_command_verify = {
@@ -198,48 +197,38 @@ const cli_command cli_command_verify = {
 	.operands = "PATH...",
 	.summary = "Checks everything that can be checked",
 	.details = "Each problem is one line that names the object and the byte. Exit status 1 if there is any.\n",
-	.least = 1,
-	.most = -1,
 	.run = verify_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };
 
 const cli_command cli_command_checkpoint_verify = {
 	.name = "checkpoint verify",
 	.operands = "PREFIX...",
 	.summary = "Checks every shard and the metadata; the same as sherd verify",
-	.least = 1,
-	.most = -1,
 	.run = verify_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };
 
 const cli_command cli_command_rows_verify = {
 	.name = "rows verify",
 	.operands = "DIR...",
 	.summary = "Checks every shard and the manifest; the same as sherd verify",
-	.least = 1,
-	.most = -1,
 	.run = verify_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };
 
 const cli_command cli_command_graph_verify = {
 	.name = "graph verify",
 	.operands = "DB...",
 	.summary = "Checks every manifest, segment and index; the same as sherd verify",
-	.least = 1,
-	.most = -1,
 	.run = verify_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };
 
 const cli_command cli_command_model_verify = {
 	.name = "model verify",
 	.operands = "PATH...",
 	.summary = "Checks all that can be checked of a model; the same as sherd verify",
-	.least = 1,
-	.most = -1,
 	.run = verify_run,
-	.options = options,
+	CLI_OPTIONS(options),
 };

@@ -36,7 +36,5 @@ const cli_command cli_command_count = {
 	.name = "count",
 	.operands = "PATH",
 	.summary = "Tells how many tensors a file or set has",
-	.least = 1,
-	.most = 1,
 	.run = count_run,
 };
