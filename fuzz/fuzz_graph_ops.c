@@ -91,7 +91,7 @@ static bool copy_object(void *arg, const char *key, const sherd_stat *stat)
 	(void)stat;
 	must_ok(sherd_store_get(&data, &len, stores[0], key, 1 << 20, err));
 	must_ok(sherd_store_put(stores[1], key, SHERD_WRITE_NEW, data, len, err));
-	free(data);
+	sherd_free(data);
 	return true;
 }
 
@@ -342,7 +342,7 @@ static bool damage(const game *g, unsigned arg)
 		must_ok(sherd_store_get(&data, &len, g->store, t.key, 1 << 20, err));
 		data[(arg * 37 + g->step) % len] ^= 4;
 		must_ok(sherd_store_put(g->store, t.key, SHERD_WRITE_REPLACE, data, len, err));
-		free(data);
+		sherd_free(data);
 	}
 	return g->oldest == 1 && strncmp(t.key, "manifests/000001", 16) != 0;
 }

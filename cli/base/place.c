@@ -116,7 +116,7 @@ int cli_place_open_folder(cli_place *place, const char *path, sherd_error *err)
 void cli_place_close(cli_place *place)
 {
 	sherd_store_close(place->store);
-	free(place->key);
+	sherd_free(place->key);
 	for (size_t i = 0; place->keys && i < place->count; i++)
 		free(place->keys[i]);
 	free(place->keys);

@@ -104,7 +104,7 @@ static int add_node(cli_records *r, const sherd_graph_edge *edge, size_t *len)
 	} else if (rc == SHERD_OK) {
 		rc = cli_no_memory(r->err);
 	}
-	free(text);
+	sherd_free(text);
 	return rc;
 }
 
@@ -130,7 +130,7 @@ bool cli_records_edge(void *arg, const sherd_graph_edge *edge)
 
 int cli_records_done(cli_records *r, int rc)
 {
-	free(r->line);
+	sherd_free(r->line);
 	r->line = NULL;
 	r->room = 0;
 	return rc < 0 ? rc : r->rc;

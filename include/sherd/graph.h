@@ -64,7 +64,7 @@ typedef struct sherd_graph_edge {
 } sherd_graph_edge;
 
 /* Rewrites a JSON object compactly with sorted keys and sets or removes the mark of exported nodes; "" counts as {}
- * and stays "" when nothing is in it. free() the result, NUL-terminated. */
+ * and stays "" when nothing is in it. NUL-terminated; sherd_free() the result. */
 SHERD_API int sherd_graph_metadata(char **out, size_t *len, sherd_graph_text json, bool exported, sherd_error *err);
 
 /* ---- planners */

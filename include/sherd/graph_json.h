@@ -37,8 +37,8 @@ SHERD_API sherd_graph_text sherd_graph_lines_source(const sherd_graph_lines *lin
 SHERD_API void sherd_graph_lines_clear(sherd_graph_lines *lines);
 
 /* One line, without its end, that reads back as the same record: ids are decimal texts; of an exported node the
- * metadata comes without the mark and with sorted keys; what is empty is left out. As with getline(), *line
- * (malloc'ed, or NULL with *room 0) is used again and grows; the caller frees it. NUL-terminated. */
+ * metadata comes without the mark and with sorted keys; what is empty is left out. NUL-terminated. As with
+ * getline(), *line is used again and grows: begin with NULL and *room 0, end with sherd_free(). */
 SHERD_API int sherd_graph_node_line(char **line, size_t *room, size_t *len, const sherd_graph_node *node,
                                     sherd_error *err);
 SHERD_API int sherd_graph_edge_line(char **line, size_t *room, size_t *len, const sherd_graph_edge *edge,

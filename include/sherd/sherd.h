@@ -16,6 +16,7 @@
 #include <sherd/graph_json.h>
 #include <sherd/guard.h>
 #include <sherd/limits.h>
+#include <sherd/memory.h>
 #include <sherd/model.h>
 #include <sherd/model_graph.h>
 #include <sherd/pair.h>

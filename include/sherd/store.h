@@ -14,6 +14,7 @@
 #define SHERD_STORE_H
 
 #include <sherd/error.h>
+#include <sherd/memory.h>
 #include <sherd/pair.h>
 
 #include <stdbool.h>
@@ -51,7 +52,7 @@ typedef struct sherd_store_options {
 } sherd_store_options;
 
 /* Opens the store that holds the thing named by a plain path or a URI, and hands
- * out its key there (free() it); the key is "" when it is a folder that exists.
+ * out its key there (sherd_free() it); the key is "" when it is a folder that exists.
  *
  * "path" and "file:path", also with "//" and an empty or local host: files. A
  * link that is named is followed, and so are those beside a ".safetensors.index.json"
@@ -198,7 +199,7 @@ SHERD_API void sherd_writer_abort(sherd_writer *writer); /* NULL is fine */
 /* Whole small objects in one call. */
 SHERD_API int sherd_store_put(sherd_store *store, const char *key, sherd_write_mode mode, const void *data, size_t len,
                               sherd_error *err);
-/* Reads at most max bytes (SHERD_ELIMIT above), NUL-terminated behind the last; free() the result. */
+/* Reads at most max bytes (SHERD_ELIMIT above), and a NUL after them; sherd_free() the result. */
 SHERD_API int sherd_store_get(char **data, size_t *len, sherd_store *store, const char *key, uint64_t max,
                               sherd_error *err);
 

@@ -49,7 +49,7 @@ static void assert_whole_from(sherd_store *s, const char *key, int winner)
 	assert_int_equal(len, RACE_SIZE);
 	for (size_t i = 0; i < len; i++)
 		assert_int_equal(data[i], 'a' + winner);
-	free(data);
+	sherd_free(data);
 }
 
 static void race_threads(sherd_store *s, const char *key, const char *identity, int loss)

@@ -21,7 +21,7 @@ static void assert_holds(sherd_store *s, const char *key, const char *text)
 	assert_ok(sherd_store_get(&data, &len, s, key, 1 << 20, err));
 	assert_int_equal(len, strlen(text));
 	assert_string_equal(data, text);
-	free(data);
+	sherd_free(data);
 }
 
 static void assert_absent(sherd_store *s, const char *key)
@@ -286,7 +286,7 @@ TEST(the_head_can_be_filled_before_commit)
 	assert_memory_equal(data + 250000, zero, 30000);
 	assert_int_equal(data[280000], 0);
 	assert_memory_equal(data + HEAD - 1, "Ztail", 5);
-	free(data);
+	sherd_free(data);
 	free(zero);
 }
 
@@ -437,7 +437,7 @@ TEST(a_large_object_keeps_every_byte_of_odd_appends)
 	assert_ok(sherd_store_get(&back, &len, STORE, "big", BIG, err));
 	assert_int_equal(len, BIG);
 	assert_memory_equal(back, bytes, BIG);
-	free(back);
+	sherd_free(back);
 	assert_refused(SHERD_ELIMIT, "too-large", sherd_store_get(&back, &len, STORE, "big", BIG - 1, err));
 	free(bytes);
 }

@@ -142,7 +142,7 @@ static void check_bystander(crash_walk *w, sherd_store *store)
 	be_refused(w, store);
 	assert_ok(sherd_store_get(&text, &len, store, b->file, 100, err));
 	assert_true(len == 4 && memcmp(text, "mine", 4) == 0);
-	free(text);
+	sherd_free(text);
 }
 
 /* A claim never lists a file that was there before, wherever its save dies: else the next one would remove it. */

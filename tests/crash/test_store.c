@@ -108,7 +108,7 @@ static content read_content(sherd_store *store, const char *key)
 		c = OLD;
 	if (rc == SHERD_OK && len == NEW_SIZE && memcmp(data, bytes_of(NEW), len) == 0)
 		c = NEW;
-	free(data);
+	sherd_free(data);
 	return c;
 }
 

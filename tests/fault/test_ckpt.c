@@ -93,7 +93,7 @@ static int die_before_publishing(sherd_store *store, sherd_error *err)
 		TRY(sherd_store_get(&shard, &len, store, "m_shard_1.shard", 1 << 20, err));
 		sherd_ckpt_saver_abort(saver); /* which takes its shard along */
 		int rc = sherd_store_put(store, "m_shard_1.shard", SHERD_WRITE_NEW, shard, len, err);
-		free(shard);
+		sherd_free(shard);
 		TRY(rc);
 	}
 	return SHERD_OK;

@@ -36,7 +36,7 @@ static int write_lines(const sherd_graph_lines *lines, sherd_error *err)
 		rc = sherd_graph_node_line(&line, &room, &len, &n[i], err);
 	for (size_t i = 0; rc == SHERD_OK && i < edges; i++)
 		rc = sherd_graph_edge_line(&line, &room, &len, &e[i], err);
-	free(line);
+	sherd_free(line);
 	return rc;
 }
 

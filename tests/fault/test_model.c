@@ -177,7 +177,7 @@ TEST(every_operation_of_saving_may_fail)
 		assert_int_equal(rc, hit ? SHERD_EIO : SHERD_OK);
 		assert_ok(sherd_store_get(&data, &len, store, "saved.fb", 1 << 20, err));
 		assert_int_equal(len == 3, hit);
-		free(data);
+		sherd_free(data);
 	} while (hit);
 	assert_true(nth > 20);
 }

@@ -28,7 +28,7 @@ static void put_archive(void)
 	assert_ok(sherd_store_get(&data, &len, store, "plain", 1 << 30, err));
 	sdnb_put_deflated(&packed, "model", (const uint8_t *)data, len);
 	assert_ok(sherd_store_put(store, "deflated.sdz", SHERD_WRITE_NEW, packed.data, packed.len, err));
-	free(data);
+	sherd_free(data);
 }
 
 static int fill_store(void **state)

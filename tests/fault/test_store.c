@@ -102,7 +102,7 @@ static int whole(sherd_store *s, const char *key)
 	assert_int_equal(len, SIZE);
 	int which = data[0] == bytes[1][0];
 	assert_memory_equal(data, bytes[which], SIZE);
-	free(data);
+	sherd_free(data);
 	return which;
 }
 
@@ -285,7 +285,7 @@ static int open_by_name(sherd_error *err)
 	(void)snprintf(path, sizeof(path), "file://%s/u/v/new", named_root);
 	int rc = sherd_store_open(&s, &key, path, &(sherd_store_options){.create = true}, err);
 	if (rc == SHERD_OK) {
-		free(key);
+		sherd_free(key);
 		sherd_store_close(s);
 	} else {
 		assert_null(s);
@@ -301,7 +301,7 @@ static int open_in_memory(sherd_error *err)
 	sherd_store *s = NULL;
 	char *key = NULL;
 	TRY(sherd_store_open(&s, &key, "mem://a/b", NULL, err));
-	free(key);
+	sherd_free(key);
 	sherd_store_close(s);
 	return SHERD_OK;
 }

@@ -130,7 +130,7 @@ static bool compare_with_file(void *arg, const char *key, const sherd_stat *stat
 	if (len != want_len || memcmp(data, want, len) != 0)
 		fail_msg("%s: other bytes than before", key);
 	free(want);
-	free(data);
+	sherd_free(data);
 	g->count++;
 	return true;
 }

@@ -65,7 +65,7 @@ static bool write_out(void *arg, const char *key, const sherd_stat *stat)
 	assert_non_null(file);
 	assert_int_equal(fwrite(raw, 1, len, file), len);
 	assert_int_equal(fclose(file), 0);
-	free(raw);
+	sherd_free(raw);
 	return true;
 }
 
@@ -76,7 +76,7 @@ static void compare(const char *name, const uint8_t *data, size_t len)
 	assert_ok(sherd_store_get(&raw, &raw_len, store, name, 1 << 20, err));
 	if (raw_len != len || memcmp(raw, data, len) != 0)
 		fail_msg("%s is not written as it was", name);
-	free(raw);
+	sherd_free(raw);
 }
 
 static bool count(void *arg, const char *key, const sherd_stat *stat)

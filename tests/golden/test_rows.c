@@ -59,7 +59,7 @@ static bool compare(void *arg, const char *key, const sherd_stat *stat)
 	uint8_t *golden = source_file_read(path, &want);
 	if (len != want || memcmp(data, golden, len) != 0)
 		fail_msg("%s is not what it was", key);
-	free(data);
+	sherd_free(data);
 	free(golden);
 	return true;
 }

@@ -16,7 +16,7 @@ int main(void)
 		return 1;
 	}
 	(void)printf("%s%s\n", sherd_store_label(store), key);
-	free(key);
+	sherd_free(key);
 	sherd_store_close(store);
 	return 0;
 }

@@ -18,7 +18,7 @@ static int round_trip(sherd_store *store, sherd_error *err)
 		fprintf(stderr, "consumer: the bytes came back changed\n");
 		rc = 1;
 	}
-	free(back);
+	sherd_free(back);
 	return rc;
 }
 

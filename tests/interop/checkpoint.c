@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 	int bad = strcmp(argv[1], "check") == 0 ? check_set(store, prefix) : 0;
 	if (!bad)
 		bad = print_set(store, prefix);
-	free(prefix);
+	sherd_free(prefix);
 	sherd_store_close(store);
 	return bad;
 }

@@ -109,7 +109,7 @@ TEST(the_reader_notices_a_missing_and_a_foreign_shard)
 	assert_null(ask_reader("m"));
 	assert_ok(sherd_store_remove(store, "n.shard1-of-2.sdc", err));
 	assert_null(ask_reader("n"));
-	free(raw);
+	sherd_free(raw);
 }
 
 static void judge(const char *name, const uint8_t *data, size_t len)

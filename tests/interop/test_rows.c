@@ -351,7 +351,7 @@ static void change(const char *key, size_t offset)
 	assert_ok(sherd_store_get(&data, &len, store, key, 1 << 20, err));
 	data[offset] = (char)(data[offset] ^ 1);
 	put(key, data, len);
-	free(data);
+	sherd_free(data);
 }
 
 TEST(a_packed_set_and_its_damage_are_judged_alike)

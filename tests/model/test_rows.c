@@ -67,7 +67,7 @@ static void write_plainly(set *s, size_t count, bool manifest)
 		assert_non_null(f);
 		assert_int_equal(fwrite(data, 1, len, f), len);
 		assert_int_equal(fclose(f), 0);
-		free(data);
+		sherd_free(data);
 	}
 }
 

@@ -33,7 +33,7 @@ static sherd_store *open_bare(void)
 	char *key = NULL;
 	sherd_store_options options = {.schemes = sherd_shelf_component()->schemes};
 	assert_ok(sherd_store_open(&store, &key, "shelf://bare", &options, err));
-	free(key);
+	sherd_free(key);
 	return store;
 }
 

@@ -96,5 +96,5 @@ void object_copy(sherd_store *from, sherd_store *to, const char *key)
 	size_t len;
 	char *data = object_get(from, key, &len);
 	object_put(to, key, data, len);
-	free(data);
+	sherd_free(data);
 }

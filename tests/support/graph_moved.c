@@ -23,7 +23,7 @@ static void take_config(sherd_store *store, const char *folder, char *key, shd_r
 	size_t len;
 	char *text = get(store, folder, SHD_RFDB_CONFIG, key, &len);
 	must_ok(shd_rfdb_config_decode(text, len, out, err));
-	free(text);
+	sherd_free(text);
 }
 
 void graph_plan_by_directory(sherd_store *store, const char *folder)
@@ -66,7 +66,7 @@ void graph_plan_otherwise(sherd_store *store, const char *folder)
 	shd_rfdb_plan_encode(&plan, &text);
 	put(store, key, &text);
 	shd_rfdb_plan_done(&plan);
-	free(old);
+	sherd_free(old);
 }
 
 void graph_check_placed(const sherd_graph *g)

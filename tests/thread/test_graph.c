@@ -83,8 +83,8 @@ static bool compare_object(void *arg, const char *key, const sherd_stat *stat)
 	assert_int_equal(an, stat->size);
 	assert_int_equal(an, bn);
 	assert_memory_equal(a, b, an);
-	free(a);
-	free(b);
+	sherd_free(a);
+	sherd_free(b);
 	return true;
 }
 

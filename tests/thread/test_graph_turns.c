@@ -168,7 +168,7 @@ static bool copy_one(void *arg, const char *key, const sherd_stat *stat)
 	(void)stat;
 	assert_ok(sherd_store_get(&data, &len, base, key, 1 << 20, err));
 	assert_ok(sherd_store_put(arg, key, SHERD_WRITE_NEW, data, len, err));
-	free(data);
+	sherd_free(data);
 	return true;
 }
 

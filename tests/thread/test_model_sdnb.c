@@ -54,7 +54,7 @@ TEST(threads_read_one_archive_at_once)
 	assert_ok(sherd_store_put(store, "deflated.sdz", SHERD_WRITE_NEW, packed.data, packed.len, err));
 	share(store, "m.sdz", 3);
 	share(store, "deflated.sdz", 3);
-	free(data);
+	sherd_free(data);
 	sherd_model_close(sample);
 	sherd_store_close(store);
 }

@@ -173,7 +173,7 @@ static bool copy_one(void *arg, const char *key, const sherd_stat *stat)
 	size_t len;
 	assert_ok(sherd_store_get(&text, &len, stores[0], key, stat->size, err));
 	assert_ok(sherd_store_put(stores[1], key, SHERD_WRITE_NEW, text, len, err));
-	free(text);
+	sherd_free(text);
 	return true;
 }
 

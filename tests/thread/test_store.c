@@ -39,7 +39,7 @@ static void read_whole(const worker *w, const char *key)
 		fine = data[i] == data[0];
 	if (!fine)
 		atomic_fetch_add(w->wrong, 1);
-	free(data);
+	sherd_free(data);
 }
 
 static void use_locks(const worker *w)

@@ -23,7 +23,8 @@ struct sherd_store {
 typedef struct sherd_scheme {
 	const char *name;            /* lower case */
 	const char *const *settings; /* names of `own` in sherd_store_options; ends with NULL, or is NULL */
-	/* As sherd_store_open(), which has checked the settings. uri is as the caller wrote it, options never NULL. */
+	/* As sherd_store_open(), which has checked the settings. uri is as the caller wrote it, options never NULL.
+	 * *key comes from malloc(). */
 	int (*open)(sherd_store **out, char **key, const char *uri, const sherd_store_options *options,
 	            sherd_error *err);
 } sherd_scheme;

@@ -31,7 +31,7 @@ static void open_and_close(const char *uri, const char *want_key, const char *wa
 	assert_ok(sherd_store_open(&s, &key, uri, &(sherd_store_options){.schemes = schemes}, err));
 	assert_string_equal(key, want_key);
 	assert_string_equal(sherd_store_label(s), want_label);
-	free(key);
+	sherd_free(key);
 	sherd_store_close(s);
 }
 
@@ -75,7 +75,7 @@ static int open_with(const char *uri, const char *name, const char *value, sherd
 	char *key = NULL;
 	int rc = sherd_store_open(&s, &key, uri, &options, e);
 	if (rc == SHERD_OK) {
-		free(key);
+		sherd_free(key);
 		sherd_store_close(s);
 	}
 	return rc;
@@ -126,8 +126,8 @@ TEST(an_error_is_named_as_the_user_would)
 	memcpy(want + 3, longer, 253);
 	want[255] = 0;
 	assert_named(a, a, key_a, longer, want);
-	free(key_a);
-	free(key_b);
+	sherd_free(key_a);
+	sherd_free(key_b);
 	sherd_store_close(a);
 	sherd_store_close(b);
 	assert_ok(sherd_store_open_memory(&a, err));

@@ -200,7 +200,7 @@ TEST(a_cancelled_commit_leaves_shards_and_claim)
 	}
 	save_ranks(STORE, s, 2);
 	object_put(STORE, "m_shard_2.shard", last, len);
-	free(last);
+	sherd_free(last);
 	assert_true(cancel_everywhere(STORE, commit_set, shards_and_claim_are_there) >= 3);
 	set_is_whole(STORE);
 	assert_keys(STORE, "m.metadata.json m_shard_0.shard m_shard_1.shard m_shard_2.shard");
@@ -386,7 +386,7 @@ TEST(damage_of_a_shard_without_index_is_found_by_preparing)
 	char *bytes = object_get(STORE, "f_shard_0.shard", &len);
 	bytes[len - 1] ^= 1;
 	object_put(STORE, "f_shard_0.shard", bytes, len);
-	free(bytes);
+	sherd_free(bytes);
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	assert_ok(sherd_bundle_open(&b, STORE, "f", NULL, err));
 	assert_refused(SHERD_ECORRUPT, "bad-checksum", sherd_bundle_prepare(b, NULL, 0, NULL, err));

@@ -132,8 +132,8 @@ TEST(the_metadata_does_not_depend_on_who_publishes)
 	char *b = object_get(STORE, "m.metadata.json", &bn);
 	assert_int_equal(an, bn);
 	assert_memory_equal(a, b, an);
-	free(a);
-	free(b);
+	sherd_free(a);
+	sherd_free(b);
 }
 
 TEST(a_saver_with_another_set_id_gets_a_conflict)

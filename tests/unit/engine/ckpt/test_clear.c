@@ -65,7 +65,7 @@ static void copy(sherd_store *store, const char *from, const char *to)
 	size_t len;
 	assert_ok(sherd_store_get(&data, &len, store, from, 1 << 20, err));
 	assert_ok(sherd_store_put(store, to, SHERD_WRITE_NEW, data, len, err));
-	free(data);
+	sherd_free(data);
 }
 
 TEST(a_dead_save_is_cleared_by_its_set_id)
@@ -225,7 +225,7 @@ TEST(a_checked_load_fails_when_the_index_is_lost)
 	assert_ok(sherd_store_get(&data, &len, store, "a_shard_0.shard", 1 << 20, err));
 	data[len - 8] ^= 1;
 	assert_ok(sherd_store_put(store, "a_shard_0.shard", SHERD_WRITE_REPLACE, data, len, err));
-	free(data);
+	sherd_free(data);
 	assert_ok(sherd_ckpt_open(&ckpt, store, "a", NULL, err));
 	const sherd_ckpt_want want = {.tensor = 0, .buf = got};
 	assert_refused(SHERD_ECORRUPT, "no-index", sherd_ckpt_load(ckpt, &want, 1, NULL, err));

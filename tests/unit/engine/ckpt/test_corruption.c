@@ -90,7 +90,7 @@ TEST(every_flipped_bit_is_noticed)
 			data[bit / 8] ^= (char)(1 << bit % 8);
 		}
 		object_put(STORE, files[i], data, len);
-		free(data);
+		sherd_free(data);
 	}
 	assert_int_equal(errors(STORE, "m"), 0);
 }
@@ -106,7 +106,7 @@ TEST(every_length_is_noticed)
 			assert_noticed(STORE, files[i], "length", n);
 		}
 		object_put(STORE, files[i], data, len);
-		free(data);
+		sherd_free(data);
 	}
 }
 
@@ -129,7 +129,7 @@ TEST(bytes_behind_are_noticed)
 			assert_noticed(STORE, files[i], "tail", t);
 		}
 		object_put(STORE, files[i], data, len);
-		free(data);
+		sherd_free(data);
 		free(longer);
 	}
 }
@@ -143,7 +143,7 @@ TEST(every_missing_file_is_noticed)
 		assert_ok(sherd_store_remove(STORE, files[i], err));
 		assert_true(errors(STORE, "m") > 0);
 		object_put(STORE, files[i], data, len);
-		free(data);
+		sherd_free(data);
 	}
 }
 
@@ -155,8 +155,8 @@ TEST(swapped_shards_are_noticed)
 	object_put(STORE, files[1], b, bn);
 	object_put(STORE, files[2], a, an);
 	assert_true(errors(STORE, "m") >= 2);
-	free(a);
-	free(b);
+	sherd_free(a);
+	sherd_free(b);
 }
 
 int main(void)

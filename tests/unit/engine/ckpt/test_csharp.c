@@ -56,13 +56,13 @@ TEST(the_golden_file_is_written_to_the_byte)
 	shd_sha256_of(data, len, hash);
 	shd_hex(hash, sizeof(hash), hex);
 	assert_string_equal(hex, want);
-	free(data);
+	sherd_free(data);
 	char *text = object_get(STORE, "m.metadata.json", &len);
 	assert_non_null(strstr(text, "\"dataType\": 7"));
 	assert_non_null(strstr(text, "\"checksum\": \"\""));
 	assert_non_null(strstr(text, "\"fileSize\": 37"));
 	assert_null(strstr(text, "setId"));
-	free(text);
+	sherd_free(text);
 }
 
 TEST(what_the_layout_cannot_hold_is_refused)
@@ -189,7 +189,7 @@ TEST(the_eight_byte_fixture_is_read)
 			assert_int_equal(sherd_ckpt_pieces(&piece, c, i), 1);
 			char *raw = object_get(store, sherd_ckpt_shard_at(c, piece->shard)->file, &len);
 			assert_memory_equal(got, raw + 88 + piece->offset, t->bytes);
-			free(raw);
+			sherd_free(raw);
 		}
 		assert_string_equal(sherd_ckpt_describe(c)->about.fields[0].value, "demo");
 	}
@@ -202,7 +202,7 @@ static void copy_cut(sherd_store *from, sherd_store *to, const char *key, size_t
 	size_t len;
 	char *data = object_get(from, key, &len);
 	object_put(to, key, data, len - less);
-	free(data);
+	sherd_free(data);
 }
 
 /* An 8-byte shard that lost 4 bytes is as long as a 4-byte shard would be. */

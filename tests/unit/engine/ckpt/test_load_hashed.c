@@ -147,7 +147,7 @@ static void flip(sherd_store *store, const char *key, uint64_t at)
 	assert_ok(sherd_store_get(&data, &len, store, key, 1u << 30, err));
 	data[at] ^= 1;
 	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, data, len, err));
-	free(data);
+	sherd_free(data);
 }
 
 TEST(a_flipped_bit_anywhere_in_a_touched_shard_is_noticed)

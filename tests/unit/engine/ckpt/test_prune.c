@@ -129,7 +129,7 @@ static void cut_object(sherd_store *store, const char *key, size_t len)
 	char *data = object_get(store, key, &had);
 	assert_true(len < had);
 	object_put(store, key, data, len);
-	free(data);
+	sherd_free(data);
 }
 
 /* The newest has lost a shard, the next one most of one: nothing whole goes for them. */
@@ -159,7 +159,7 @@ TEST(a_kept_set_has_the_heads_that_its_metadata_names)
 		char *data = object_get(STORE, "new_shard_0.shard", &len);
 		data[fields[i]] ^= 1;
 		object_put(STORE, "new_shard_0.shard", data, len);
-		free(data);
+		sherd_free(data);
 		assert_pruned(STORE, 1, "");
 		assert_ok(sherd_ckpt_remove(STORE, "new", NULL, NULL, err));
 		assert_ok(sherd_ckpt_remove(STORE, "old", NULL, NULL, err));
@@ -203,7 +203,7 @@ TEST(shards_that_another_set_names_stay)
 	save_at(STORE, "b", 2);
 	char *text = object_get(STORE, "a.metadata.json", &len);
 	object_put(STORE, "c.metadata.json", text, len);
-	free(text);
+	sherd_free(text);
 	/* c has a's time and the later name */
 	assert_pruned(STORE, 2, "a committed left");
 	assert_refused(SHERD_ECONFLICT, "conflict", sherd_ckpt_remove(STORE, "a", NULL, NULL, err));
@@ -259,14 +259,14 @@ TEST(strays_that_another_set_names_stay)
 	save_at(STORE, "a", 1);
 	char *text = object_get(STORE, "a.metadata.json", &len);
 	object_put(STORE, "c.metadata.json", text, len);
-	free(text);
+	sherd_free(text);
 	char *shard = object_get(STORE, "a_shard_0.shard", &len);
 	SAMPLE s = ckpt_sample_small(2, 1);
 	sherd_ckpt_save_options again = ckpt_sample_options(s, 2);
 	again.replace = true;
 	assert_ok(sherd_ckpt_save(STORE, "a", s->shards, &again, err));
 	object_put(STORE, "a_shard_0.shard", shard, len);
-	free(shard);
+	sherd_free(shard);
 	assert_pruned_by(STORE, o, "a committed left");
 	assert_ok(sherd_ckpt_remove(STORE, "c", NULL, NULL, err));
 	assert_pruned_by(STORE, o, "a committed cleared");

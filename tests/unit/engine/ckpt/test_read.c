@@ -181,7 +181,7 @@ static void damage(sherd_store *store, const sherd_ckpt *c, const char *name)
 	char *data = object_get(store, key, &len);
 	data[shard->data_offset + piece->offset] ^= 1;
 	object_put(store, key, data, len);
-	free(data);
+	sherd_free(data);
 }
 
 TEST(a_checked_load_notices_damage_where_it_lies)

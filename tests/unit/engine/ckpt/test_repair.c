@@ -40,8 +40,8 @@ TEST(lost_metadata_is_built_again_to_the_byte)
 	assert_memory_equal(a, b, an);
 	assert_sample(s, STORE, "m");
 	assert_keys(STORE, "m.metadata.json m_shard_0.shard m_shard_1.shard m_shard_2.shard");
-	free(a);
-	free(b);
+	sherd_free(a);
+	sherd_free(b);
 }
 
 TEST(metadata_that_can_be_read_is_not_repaired)
@@ -95,7 +95,7 @@ TEST(a_shard_whose_blocks_fail_is_not_published)
 	shd_hex(hash, sizeof(hash), hex);
 	memcpy(bytes + 12, hex, SHD_SHA256_HEX);
 	object_put(STORE, key, bytes, len);
-	free(bytes);
+	sherd_free(bytes);
 	lose_metadata(STORE);
 	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_ckpt_repair(STORE, "m", NULL, NULL, err));
 	assert_int_equal(object_count(STORE, "m.metadata.json"), 0);
@@ -126,7 +126,7 @@ TEST(a_missing_or_damaged_shard_cannot_be_repaired)
 	assert_ok(sherd_store_remove(STORE, "m_shard_1.shard", err));
 	assert_refused(SHERD_EINCOMPLETE, "incomplete", sherd_ckpt_repair(STORE, "m", NULL, NULL, err));
 	assert_keys(STORE, "m_shard_0.shard m_shard_2.shard");
-	free(data);
+	sherd_free(data);
 }
 
 TEST(a_save_that_lives_is_left_alone)

@@ -83,7 +83,7 @@ TEST(what_is_said_about_the_set_survives)
 	assert_int_equal(got->field_count, 1);
 	char *text = object_get(STORE, "b.metadata.json", &len);
 	assert_non_null(strstr(text, "\"quantizer\": \"none\""));
-	free(text);
+	sherd_free(text);
 }
 
 /* Refused before anything is made for each of the shards: 32 GiB else. */
@@ -129,7 +129,7 @@ TEST(unknown_members_of_foreign_metadata_survive)
 	                                      "\"beta\": [0.9]", "\"layout\": \"row\""};
 	for (size_t i = 0; i < COUNT_OF(members); i++)
 		assert_non_null(strstr(again, members[i]));
-	free(again);
+	sherd_free(again);
 }
 
 /* Every byte of every tensor counts, whatever the cuts on both sides. */
@@ -159,7 +159,7 @@ TEST(a_damaged_source_is_not_passed_on)
 			                                  err));
 			data[at] ^= 1;
 			object_put(STORE, shard->file, data, len);
-			free(data);
+			sherd_free(data);
 		}
 	}
 	assert_keys(STORE, "a.metadata.json a_shard_0.shard a_shard_1.shard a_shard_2.shard");
@@ -184,7 +184,7 @@ TEST(an_error_says_in_which_store_its_object_lies)
 	char *data = object_get(STORE, "a_shard_0.shard", &len);
 	data[130] ^= 1;
 	object_put(STORE, "a_shard_0.shard", data, len);
-	free(data);
+	sherd_free(data);
 	assert_ok(sherd_ckpt_open(&from, STORE, "a", NULL, err));
 	sherd_ckpt_save_options o = {.world = 2, .replace = true};
 	assert_int_equal(sherd_ckpt_reshard(from, other, "a", false, &o, &e), SHERD_ECORRUPT);
@@ -228,7 +228,7 @@ TEST(large_tensors_are_verified_block_by_block)
 		assert_refused(SHERD_ECORRUPT, "bad-crc",
 		               sherd_ckpt_reshard(bad, STORE, "c", true, &(sherd_ckpt_save_options){.world = 3}, err));
 	}
-	free(data);
+	sherd_free(data);
 	free(bytes);
 }
 
@@ -248,7 +248,7 @@ TEST(a_damaged_foreign_source_is_not_passed_on)
 	char *data = object_get(STORE, keys[2], &len);
 	data[len - 1] ^= 1;
 	object_put(STORE, keys[2], data, len);
-	free(data);
+	sherd_free(data);
 	assert_ok(sherd_ckpt_open(&from, STORE, "step-7", NULL, err));
 	assert_refused(SHERD_ECORRUPT, "bad-checksum", sherd_ckpt_reshard(from, STORE, "b", true, NULL, err));
 }
@@ -280,8 +280,8 @@ TEST(a_bundle_is_saved_whole_or_rank_by_rank_alike)
 			char *x = object_get(STORE, a, &an), *y = object_get(STORE, b, &bn);
 			assert_int_equal(an, bn);
 			assert_memory_equal(x, y, an);
-			free(x);
-			free(y);
+			sherd_free(x);
+			sherd_free(y);
 		}
 	}
 	assert_refused(SHERD_EINVAL, "bad-argument",

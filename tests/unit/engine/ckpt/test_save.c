@@ -49,8 +49,8 @@ static void assert_same_objects(sherd_store *a, sherd_store *b, const char *key)
 	char *x = object_get(a, key, &an), *y = object_get(b, key, &bn);
 	assert_int_equal(an, bn);
 	assert_memory_equal(x, y, an);
-	free(x);
-	free(y);
+	sherd_free(x);
+	sherd_free(y);
 }
 
 TEST(bytes_do_not_depend_on_the_number_of_workers)

@@ -33,7 +33,7 @@ static void flip(sherd_store *store, const char *key, uint64_t at)
 	assert_true(at < len);
 	data[at] ^= 1;
 	object_put(store, key, data, len);
-	free(data);
+	sherd_free(data);
 }
 
 static void assert_error(const sherd_report *r, size_t i, const char *object, const char *reason)
@@ -120,7 +120,7 @@ static void read_meta(sherd_store *store, const char *key, shd_arena *arena, shd
 	size_t len;
 	char *text = object_get(store, key, &len);
 	assert_ok(shd_ckpt_meta_decode(text, len, NULL, arena, out, err));
-	free(text);
+	sherd_free(text);
 }
 
 /* Puts a shard of another set of the same id, and what its metadata says of it, in the place of m's: nobody would
@@ -139,7 +139,7 @@ static void exchange_shard(sherd_store *store, uint32_t rank, const char *from, 
 	object_put(store, "m.metadata.json", text.data, text.len);
 	char *shard = object_get(store, from, &len);
 	object_put(store, to, shard, len);
-	free(shard);
+	sherd_free(shard);
 	shd_arena_done(&arena);
 }
 
@@ -370,7 +370,7 @@ TEST(metadata_of_others_is_held_against_the_data_although_the_shard_has_an_index
 		if (i)
 			assert_error(r, 0, "m.metadata.json", "out-of-range");
 	}
-	free(head);
+	sherd_free(head);
 }
 
 static bool stop_now(void *arg, uint64_t done, uint64_t total)

@@ -79,7 +79,7 @@ TEST(prune_leaves_the_only_set_that_lacks_but_its_commit)
 	char *claim = object_get(STORE, "m.saving", &len);
 	assert_true(save_rank(STORE, s, 1, false));
 	object_put(STORE, "m.saving", claim, len);
-	free(claim);
+	sherd_free(claim);
 	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
 	prune_waiting(STORE, 1);
 	assert_keys(STORE, "m.saving m_shard_0.shard m_shard_1.shard");
@@ -244,7 +244,7 @@ TEST(a_committed_set_does_not_wait)
 	char *claim = object_get(STORE, "m.saving", &len);
 	assert_true(save_rank(STORE, s, 1, false));
 	object_put(STORE, "m.saving", claim, len);
-	free(claim);
+	sherd_free(claim);
 	assert_ok(ckpt_sample_replace(other, STORE, "m", err));
 	assert_sample(other, STORE, "m");
 }

@@ -239,7 +239,7 @@ static bool note_file(void *arg, const char *key, const sherd_stat *stat)
 	assert_ok(sherd_store_get(&data, &len, f->store, key, 1 << 28, err));
 	shd_buf_printf(&f->text, "\n%s %zu\n", key, len);
 	shd_buf_append(&f->text, data, len);
-	free(data);
+	sherd_free(data);
 	return true;
 }
 

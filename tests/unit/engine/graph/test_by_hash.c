@@ -99,7 +99,7 @@ TEST(test_config_roundtrip)
 	assert_ok(sherd_store_get(&text, &len, store, "db/db_config.json", 4096, err));
 	assert_non_null(strstr(text, "\"shard_count\": 8"));
 	assert_non_null(strstr(text, "1700000000"));
-	free(text);
+	sherd_free(text);
 }
 
 TEST(test_config_read_nonexistent)
@@ -260,7 +260,7 @@ TEST(test_flush_all_commits_manifest)
 	assert_non_null(strstr(text, "\"shard_id\": 2"));
 	assert_non_null(strstr(text, "\"shard_id\": 5"));
 	assert_non_null(strstr(text, "\"shard_id\": 7"));
-	free(text);
+	sherd_free(text);
 	graph_flush(g);
 	assert_int_equal(sherd_graph_version(g), 2); /* nothing to flush, no version */
 }

@@ -189,7 +189,7 @@ static bool damage(void *arg, const char *key, const sherd_stat *stat)
 	}
 	object_put(m->store, key, data, len);
 	free(longer);
-	free(data);
+	sherd_free(data);
 	return true;
 }
 
@@ -236,7 +236,7 @@ static bool lose(void *arg, const char *key, const sherd_stat *stat)
 		fail_msg("%s is gone, which was not noticed", key);
 	read_damaged(m, key, 0);
 	object_put(m->store, key, data, len);
-	free(data);
+	sherd_free(data);
 	return true;
 }
 

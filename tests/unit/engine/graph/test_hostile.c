@@ -143,7 +143,7 @@ TEST(a_shard_that_is_not_there_is_refused)
 		char *data = object_get(store, "db/segments/00/seg_000001_nodes.seg", &len);
 		(void)snprintf(key, sizeof(key), "db/segments/%02u/seg_000001_nodes.seg", wrong[i]);
 		object_put(store, key, data, len);
-		free(data);
+		sherd_free(data);
 		sherd_graph *g = NULL;
 		assert_refused(SHERD_ECORRUPT, "out-of-range", sherd_graph_open(&g, store, "db", &reading, err));
 		assert_refused(SHERD_ECORRUPT, "out-of-range", sherd_graph_open(&g, store, "db", NULL, err));
@@ -191,7 +191,7 @@ TEST(numbers_of_segments_do_not_wrap)
 		(void)snprintf(key, sizeof(key), "db/%s", name);
 		char *data = object_get(store, "db/segments/00/seg_000001_nodes.seg", &len);
 		object_put(store, key, data, len);
-		free(data);
+		sherd_free(data);
 		SCOPED_GRAPH g = graph_open(store, "db", NULL);
 		assert_int_equal(graph_count(g, "F", NULL, NULL), 2);
 		graph_add_node(g, "new", "F", "new", "src/new.js");

@@ -67,7 +67,7 @@ static void assert_node_line(const sherd_graph_node *node, const char *want)
 	assert_ok(sherd_graph_node_line(&line, &room, &len, node, err));
 	assert_int_equal(len, strlen(want));
 	assert_memory_equal(line, want, len);
-	free(line);
+	sherd_free(line);
 }
 
 TEST(a_node_has_what_its_line_says)
@@ -238,7 +238,7 @@ TEST(edges_and_long_lines_use_the_callers_memory_again)
 	assert_ptr_equal(line, kept);
 	assert_int_equal(room, before);
 	assert_memory_equal(line, "{\"src\":\"1\",\"dst\":\"2\",\"edgeType\":\"CALLS\"}", len);
-	free(line);
+	sherd_free(line);
 }
 
 int main(void)

@@ -51,7 +51,7 @@ static void forget_counts(sherd_store *store, const shd_rfdb_descriptor *more)
 	shd_rfdb_manifest_encode(&m, &text);
 	object_put(store, "db/manifests/000004.json", text.data, text.len);
 	shd_arena_done(&arena);
-	free(old);
+	sherd_free(old);
 }
 
 static void assert_verifies(sherd_store *store)
@@ -121,7 +121,7 @@ static shd_rfdb_descriptor smuggle(sherd_store *store, const char *id, const cha
 	(void)snprintf(to, sizeof(to), "db/%s", name);
 	char *data = object_get(store, from, &len);
 	object_put(store, to, data, len);
-	free(data);
+	sherd_free(data);
 	return about;
 }
 

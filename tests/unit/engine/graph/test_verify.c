@@ -90,7 +90,7 @@ static bool flip(void *arg, const char *key, const sherd_stat *stat)
 			fail_msg("%s: %zu bytes are missing, and nobody noticed", key, shorter);
 	}
 	assert_ok(sherd_store_put(f->store, key, SHERD_WRITE_REPLACE, data, len, err));
-	free(data);
+	sherd_free(data);
 	f->files++;
 	return true;
 }
@@ -154,9 +154,9 @@ static void smuggle(sherd_store *store, bool edges, const char *manifest)
 	shd_rfdb_manifest_encode(&ours, &text);
 	object_put(store, manifest, text.data, text.len);
 	shd_arena_done(&arena);
-	free(data);
-	free(one);
-	free(two);
+	sherd_free(data);
+	sherd_free(one);
+	sherd_free(two);
 }
 
 TEST(a_key_in_two_shards_is_told)

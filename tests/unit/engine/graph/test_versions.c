@@ -150,7 +150,7 @@ TEST(times_are_nanoseconds_and_stored_in_seconds_or_milliseconds)
 	assert_ok(sherd_store_get(&text, &len, store, "manifests/000003.json", 1 << 20, err));
 	assert_non_null(strstr(text, "\"created_at\": 1700000001,"));
 	assert_non_null(strstr(text, "\"timestamp_ms\": 1700000001999,"));
-	free(text);
+	sherd_free(text);
 }
 
 TEST(a_difference_tells_what_was_added_removed_and_changed)
@@ -243,7 +243,7 @@ TEST(a_sidecar_that_is_lost_or_wrong_is_built_anew)
 			data[len - 3] ^= 0x10;
 		if (i % 3)
 			assert_ok(sherd_store_put(store, k.list[i], SHERD_WRITE_REPLACE, data, len, err));
-		free(data);
+		sherd_free(data);
 	}
 	SCOPED_GRAPH reader = graph_open(store, "", &reading);
 	assert_same_graph(reader, g);
@@ -262,7 +262,7 @@ TEST(what_a_dead_writer_left_does_not_become_part_of_a_version)
 	sherd_graph_close(g);
 	assert_ok(sherd_store_put(store, "manifests/000003.json", SHERD_WRITE_NEW, text, len, err));
 	assert_ok(sherd_store_put(store, "segments/00/seg_000077_nodes.seg", SHERD_WRITE_NEW, text, len, err));
-	free(text);
+	sherd_free(text);
 	g = graph_open(store, "", NULL);
 	const sherd_graph_node n = graph_node("t0", "F", "again", "d0/x.js");
 	assert_ok(sherd_graph_update_file(g, n.file, &n, 1, NULL, 0, NULL, err));

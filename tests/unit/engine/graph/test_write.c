@@ -196,7 +196,7 @@ TEST(exported_nodes_are_marked_in_their_metadata)
 	size_t len;
 	assert_ok(sherd_graph_metadata(&plain, &len, got.metadata, false, err));
 	assert_string_equal(plain, "{\"b\":\"x\",\"z\":[1,{\"a\":null,\"y\":2}]}");
-	free(plain);
+	sherd_free(plain);
 	n.metadata = sherd_graph_text_of("[]");
 	assert_int_equal(sherd_graph_add_nodes(g, &n, 1, NULL), SHERD_EINVAL);
 }

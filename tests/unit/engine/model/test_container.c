@@ -54,9 +54,9 @@ TEST(pieces_of_any_size_give_the_same_bytes)
 		assert_ok(sherd_store_get(&got, &len, store, "m", 1 << 24, err));
 		assert_int_equal(len, want_len);
 		assert_memory_equal(got, want, len);
-		free(got);
+		sherd_free(got);
 	}
-	free(want);
+	sherd_free(want);
 }
 
 static void assert_ranges(const char *key)
@@ -173,8 +173,8 @@ TEST(saving_what_was_opened_gives_the_same_bytes)
 	assert_ok(sherd_store_get(&b, &len_b, store, "copy", 1 << 24, err));
 	assert_int_equal(len, len_b);
 	assert_memory_equal(a, b, len);
-	free(a);
-	free(b);
+	sherd_free(a);
+	sherd_free(b);
 }
 
 TEST(a_graph_with_every_field_goes_into_a_container)
@@ -226,7 +226,7 @@ static void add_section(const char *key)
 	shd_buf_append(&out, "hello", 5);
 	shd_buf_u32(&out, s->crc);
 	assert_ok(sherd_store_put(store, key, SHERD_WRITE_REPLACE, out.data, out.len, err));
-	free(raw);
+	sherd_free(raw);
 }
 
 TEST(unknown_sections_are_skipped_checked_and_kept)
@@ -251,7 +251,7 @@ TEST(unknown_sections_are_skipped_checked_and_kept)
 		assert_int_equal(container_verify(store, keys[i], &first), 1);
 		assert_string_equal(first.reason, "bad-crc");
 		assert_int_equal(first.offset, at - raw);
-		free(raw);
+		sherd_free(raw);
 	}
 }
 

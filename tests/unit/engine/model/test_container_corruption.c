@@ -65,7 +65,7 @@ static void damage(const char *whole, const char *part)
 	append(whole, part, raw, len);
 	assert_ok(sherd_store_put(store, part, SHERD_WRITE_REPLACE, raw, len, err));
 	assert_int_equal(container_verify(store, whole, NULL), 0);
-	free(raw);
+	sherd_free(raw);
 }
 
 TEST(no_damage_of_a_container_goes_unnoticed)

@@ -24,8 +24,8 @@ static void assert_same(const char *left, const char *right)
 	assert_ok(sherd_store_get(&b, &len_b, store, right, 1 << 26, err));
 	assert_int_equal(len_a, len_b);
 	assert_memory_equal(a, b, len_a);
-	free(a);
-	free(b);
+	sherd_free(a);
+	sherd_free(b);
 }
 
 static void save(const char *from, const char *to, const sherd_model_save_options *options)

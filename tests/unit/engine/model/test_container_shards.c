@@ -21,7 +21,7 @@ static void rename_object(const char *from, const char *to)
 	size_t len;
 	assert_ok(sherd_store_get(&raw, &len, store, from, 1 << 26, err));
 	assert_ok(sherd_store_put(store, to, SHERD_WRITE_REPLACE, raw, len, err));
-	free(raw);
+	sherd_free(raw);
 }
 
 static bool there(const char *key)
@@ -315,8 +315,8 @@ TEST(a_set_becomes_one_file_and_one_file_a_set)
 	assert_ok(sherd_store_get(&b, &len_b, store, "back.sdc", 1 << 26, err));
 	assert_int_equal(len, len_b);
 	assert_memory_equal(a, b, len);
-	free(a);
-	free(b);
+	sherd_free(a);
+	sherd_free(b);
 }
 
 /* M-4: one name never leads to two models. */

@@ -129,7 +129,7 @@ TEST(what_contradicts_the_format_has_the_word_of_the_document)
 		assert_ok(sherd_store_put(store, "m", SHERD_WRITE_REPLACE, raw, len, err));
 		assert_true(container_verify(store, "m", &first) > 0);
 		assert_string_equal(first.reason, rows[i].word);
-		free(raw);
+		sherd_free(raw);
 	}
 }
 
@@ -150,7 +150,7 @@ TEST(odd_but_good_containers_are_read)
 	assert_ok(sherd_store_put(store, "m", SHERD_WRITE_REPLACE, raw, len, err));
 	assert_int_equal(container_verify(store, "m", NULL), 0);
 	container_assert(store, "m", false, true);
-	free(raw);
+	sherd_free(raw);
 }
 
 TEST(keys_may_be_empty)
@@ -208,7 +208,7 @@ static void rename_object(const char *from, const char *to)
 	assert_ok(sherd_store_get(&raw, &len, store, from, 1 << 20, err));
 	assert_ok(sherd_store_put(store, to, SHERD_WRITE_REPLACE, raw, len, err));
 	assert_ok(sherd_store_remove(store, from, err));
-	free(raw);
+	sherd_free(raw);
 }
 
 /* Each stands for the one before; what interrupted saves left of the older ones does not count, whatever the order of
@@ -228,7 +228,7 @@ TEST(of_three_sets_the_one_that_no_other_stands_for_is_opened)
 			size_t len;
 			assert_ok(sherd_store_get(&raw, &len, store, firsts[i], 1 << 20, err));
 			assert_ok(sherd_store_put(store, kept[i], SHERD_WRITE_NEW, raw, len, err));
-			free(raw);
+			sherd_free(raw);
 		}
 	}
 	for (size_t i = 0; i < 2; i++)

@@ -53,7 +53,7 @@ static void rename_object(const char *from, const char *to)
 	assert_ok(sherd_store_get(&data, &len, store, from, 1 << 30, err));
 	assert_ok(sherd_store_put(store, to, SHERD_WRITE_REPLACE, data, len, err));
 	assert_ok(sherd_store_remove(store, from, err));
-	free(data);
+	sherd_free(data);
 }
 
 TEST(what_is_saved_in_one_file_comes_back)

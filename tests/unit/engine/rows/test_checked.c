@@ -37,7 +37,7 @@ static void flip(sherd_store *store, const char *key, size_t at)
 	char *data = object_get(store, key, &len);
 	data[at] = (char)(data[at] ^ 16);
 	object_put(store, key, data, len);
-	free(data);
+	sherd_free(data);
 }
 
 static sherd_rows *open_set(sherd_store *store)

@@ -126,7 +126,7 @@ TEST(the_manifest_tells_rows_sizes_and_hashes)
 	assert_ok(pack(STORE, "d", 10, 4, err));
 	assert_ok(sherd_store_get(&text, &len, STORE, "d/rows.manifest.json", 1 << 20, err));
 	assert_ok(shd_rows_manifest_decode(text, len, NULL, &arena, &m, err));
-	free(text);
+	sherd_free(text);
 	assert_int_equal(m.rows, 10);
 	assert_int_equal(m.width, WIDTH);
 	assert_int_equal(m.count, 3);
@@ -138,7 +138,7 @@ TEST(the_manifest_tells_rows_sizes_and_hashes)
 		assert_int_equal(len, m.shards[i].bytes);
 		shd_sha256_of(shard, len, hash);
 		assert_memory_equal(hash, m.shards[i].sha256, sizeof(hash));
-		free(shard);
+		sherd_free(shard);
 	}
 	shd_arena_done(&arena);
 }
@@ -153,8 +153,8 @@ TEST(the_same_rows_give_the_same_bytes)
 	assert_ok(sherd_store_get(&b, &b_len, STORE, "b/rows.manifest.json", 1 << 20, err));
 	assert_int_equal(a_len, b_len);
 	assert_memory_equal(a, b, a_len);
-	free(a);
-	free(b);
+	sherd_free(a);
+	sherd_free(b);
 }
 
 TEST(rows_larger_than_a_chunk_and_chunks_of_many_rows_are_packed)
@@ -319,7 +319,7 @@ TEST(a_shard_from_doubles_has_the_bytes_of_the_original)
 	shd_sha256_of(bytes, len, hash);
 	shd_hex(hash, sizeof(hash), hex);
 	assert_string_equal(hex, "6aa544422eda59a26e5e4c6f65b5479d02da8528e5c09ce71623ab256eb8ace2");
-	free(bytes);
+	sherd_free(bytes);
 	assert_refused(SHERD_EEXIST, "exists", sherd_rows_write_shard(STORE, "g.shard", values, 3, 3, NULL, NULL, err));
 	assert_refused(SHERD_EINVAL, "bad-width",
 	               sherd_rows_write_shard(STORE, "h.shard", values, 3, 0, NULL, NULL, err));
@@ -351,7 +351,7 @@ TEST(a_long_shard_from_doubles_is_written_whole)
 		float want = (float)values[i];
 		assert_memory_equal(bytes + 32 + 4 * i, &want, 4);
 	}
-	free(bytes);
+	sherd_free(bytes);
 	free(values);
 }
 

@@ -50,7 +50,7 @@ static void change(const char *key, size_t offset, uint8_t bits)
 	assert_ok(sherd_store_get(&data, &len, store, key, 1 << 20, err));
 	data[offset] = (char)(data[offset] ^ bits);
 	put(key, data, len);
-	free(data);
+	sherd_free(data);
 }
 
 static void cut(const char *key, size_t by)
@@ -59,7 +59,7 @@ static void cut(const char *key, size_t by)
 	size_t len;
 	assert_ok(sherd_store_get(&data, &len, store, key, 1 << 20, err));
 	put(key, data, len - by);
-	free(data);
+	sherd_free(data);
 }
 
 /* The findings as "word@object": errors, then "|", then warnings. */

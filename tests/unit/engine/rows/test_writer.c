@@ -253,8 +253,8 @@ TEST(a_set_of_version_1_grows_and_keeps_its_shards)
 	assert_ok(sherd_store_get(&after, &after_len, STORE, "d/part-00000.shard", 1000, err));
 	assert_int_equal(len, after_len);
 	assert_memory_equal(shard, after, len);
-	free(shard);
-	free(after);
+	sherd_free(shard);
+	sherd_free(after);
 	SHD_AUTO(sherd_rows, sherd_rows_close) set = NULL;
 	assert_ok(sherd_rows_open_folder(&set, STORE, "d", NULL, err));
 	assert_null(set->entries[0].crcs);
@@ -570,7 +570,7 @@ TEST(what_cannot_be_listed_is_refused)
 	assert_refused(SHERD_ECORRUPT, "truncated", sherd_rows_index(STORE, "d", NULL, 0, NULL, err));
 	assert_ok(sherd_store_put(STORE, "d/b.shard", SHERD_WRITE_REPLACE, data, len + 1, err));
 	assert_refused(SHERD_ECORRUPT, "trailing-bytes", sherd_rows_index(STORE, "d", NULL, 0, NULL, err));
-	free(data);
+	sherd_free(data);
 	assert_keys(STORE, "d/a.shard d/b.shard ");
 }
 

@@ -138,7 +138,7 @@ TEST(every_byte_of_an_entry_is_held_against_its_crc)
 		assert_refused(SHERD_ECORRUPT, "bad-crc", shd_archive_check(&a, &a.entries[0], buf, NULL, err));
 		assert_ok(shd_archive_check(&a, &a.entries[2], buf, NULL, err));
 		shd_archive_done(&a);
-		free(raw);
+		sherd_free(raw);
 	}
 	free(buf);
 }

@@ -126,8 +126,8 @@ TEST(one_file_has_the_bytes_of_the_reference_order)
 	assert_ok(sherd_store_get(&got, &got_len, store, "out.safetensors", 1 << 20, err));
 	assert_int_equal(got_len, want_len);
 	assert_memory_equal(got, want, want_len);
-	free(want);
-	free(got);
+	sherd_free(want);
+	sherd_free(got);
 	sherd_bundle_close(b);
 }
 
@@ -297,7 +297,7 @@ TEST(metadata_of_an_index_keeps_its_types)
 	assert_non_null(strstr(index, "\"total_parameters\": 32345344,"));
 	assert_non_null(strstr(index, "\"nested\": {\"a\": [1, null]},"));
 	assert_null(strstr(index, "demo"));
-	free(index);
+	sherd_free(index);
 	b = open_bundle("o-00001-of-00001.safetensors");
 	assert_int_equal(sherd_bundle_pairs(&got, b), COUNT_OF(pairs));
 	assert_string_equal(got[0].key, "format");
@@ -424,7 +424,7 @@ static bool copy_claim(void *arg, uint64_t done, uint64_t total)
 	size_t len;
 	assert_ok(sherd_store_get(&text, &len, store, "t.safetensors.saving", 1 << 20, err));
 	assert_ok(sherd_store_put(store, arg, SHERD_WRITE_REPLACE, text, len, err));
-	free(text);
+	sherd_free(text);
 	claims_seen++;
 	return false;
 }
@@ -450,7 +450,7 @@ TEST(a_former_file_with_a_line_break_in_its_name_is_cleared_as_one)
 	assert_ok(sherd_store_remove(store, "t.safetensors.index.json", err));
 	assert_ok(sherd_store_get(&text, &len, store, "kept", 1 << 20, err));
 	assert_ok(sherd_store_put(store, "t.safetensors.saving", SHERD_WRITE_NEW, text, len, err));
-	free(text);
+	sherd_free(text);
 	options.progress = NULL;
 	assert_ok(sherd_convert(b, store, "t", SHERD_FORMAT_SAFETENSORS_INDEX, &options, err));
 	assert_false(is_there("t-1\n2.safetensors"));

@@ -191,7 +191,7 @@ TEST(no_byte_of_a_damaged_member_is_handed_out)
 	assert_ok(sherd_store_get(&raw, &len, store, "d.npz", UINT64_MAX, err));
 	raw[800] = (char)(raw[800] ^ 1);
 	assert_ok(sherd_store_put(store, "d.npz", SHERD_WRITE_REPLACE, raw, len, err));
-	free(raw);
+	sherd_free(raw);
 	assert_ok(sherd_bundle_open(&b, store, "d.npz", NULL, err));
 	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_bundle_read(b, 0, 0, &one, 1, err));
 	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_bundle_map(&bytes, b, 0, err));

@@ -102,7 +102,7 @@ static void check(fixture *f, size_t first)
 	for (int i = 0; i < PIECES; i++, at += PIECE)
 		assert_memory_equal(data + at, f->bytes, PIECE);
 	assert_memory_equal(data + at, f->bytes, TAIL);
-	free(data);
+	sherd_free(data);
 }
 
 TEST(large_objects_go_past_the_cache_and_all_bytes_arrive)

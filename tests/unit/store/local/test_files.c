@@ -77,7 +77,7 @@ static int get(fixture *f, const char *key)
 	char *data = NULL;
 	size_t len;
 	int rc = sherd_store_get(&data, &len, f->store, key, 100, NULL);
-	free(data);
+	sherd_free(data);
 	return rc;
 }
 

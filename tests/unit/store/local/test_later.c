@@ -109,7 +109,7 @@ static void check_fault(fault what, uint64_t hint)
 		assert_ok(sherd_store_get(&data, &len, store, "o", 2 * size, err));
 		assert_int_equal(len, size);
 		assert_memory_equal(data, bytes, size);
-		free(data);
+		sherd_free(data);
 		assert_ok(sherd_store_remove(store, "o", err));
 	}
 	if (what == NONE && f.allocated)

@@ -50,11 +50,11 @@ static void assert_opens(const char *path, const char *want_key, const char *tex
 	if (text) {
 		assert_ok(sherd_store_get(&data, &len, s, *key ? key : "real", 10, err));
 		assert_string_equal(data, text);
-		free(data);
+		sherd_free(data);
 	} else {
 		assert_int_equal(sherd_store_get(&data, &len, s, key, 10, NULL), SHERD_ENOTFOUND);
 	}
-	free(key);
+	sherd_free(key);
 	sherd_store_close(s);
 }
 
@@ -87,11 +87,11 @@ TEST(a_folder_has_the_empty_key)
 	char *key = NULL;
 	assert_ok(sherd_store_open(&s, &key, ".", NULL, err));
 	assert_string_equal(key, "");
-	free(key);
+	sherd_free(key);
 	sherd_store_close(s);
 	assert_ok(sherd_store_open(&s, &key, "/", NULL, err));
 	assert_string_equal(key, "");
-	free(key);
+	sherd_free(key);
 	sherd_store_close(s);
 }
 
@@ -137,7 +137,7 @@ TEST(the_parent_is_made_when_asked)
 	assert_ok(sherd_store_open(&s, &key, "p/q/new", &(sherd_store_options){.create = true}, err));
 	assert_string_equal(key, "new");
 	assert_ok(sherd_store_put(s, key, SHERD_WRITE_NEW, "n", 1, err));
-	free(key);
+	sherd_free(key);
 	sherd_store_close(s);
 	assert_opens("p/q/new", "new", "n");
 }
@@ -150,7 +150,7 @@ static void assert_opens_beside(const char *path, const char *want_key, const ch
 	assert_ok(sherd_store_open(&s, &key, path, &(sherd_store_options){.beside = true}, err));
 	assert_string_equal(key, want_key);
 	assert_string_equal(sherd_store_label(s), want_label);
-	free(key);
+	sherd_free(key);
 	sherd_store_close(s);
 }
 
@@ -177,7 +177,7 @@ static void assert_label(const char *path, const char *want)
 	char *key = NULL;
 	assert_ok(sherd_store_open(&s, &key, path, NULL, err));
 	assert_string_equal(sherd_store_label(s), want);
-	free(key);
+	sherd_free(key);
 	sherd_store_close(s);
 }
 
@@ -201,12 +201,12 @@ TEST(folders_in_which_nothing_came_to_lie_go_with_the_store)
 	sherd_store_options create = {.create = true};
 	assert_ok(sherd_store_open(&s, &key, "u/v/w/new", &create, err));
 	assert_int_equal(access("u/v/w", F_OK), 0);
-	free(key);
+	sherd_free(key);
 	sherd_store_close(s);
 	assert_int_equal(access("u", F_OK), -1);
 	assert_ok(sherd_store_open(&s, &key, "dir/./v/w/new", &create, err));
 	assert_ok(sherd_store_put(s, "kept", SHERD_WRITE_NEW, "n", 1, err));
-	free(key);
+	sherd_free(key);
 	sherd_store_close(s);
 	assert_int_equal(access("dir/v/w/kept", F_OK), 0);
 	/* A part of the way cannot be made: what was made before it goes at once. */
@@ -229,8 +229,8 @@ TEST(who_finds_his_folder_gone_again_is_told)
 	assert_true(sherd_store_put(second, other, SHERD_WRITE_NEW, "n", 1, NULL) < 0);
 	assert_true(sherd_store_put(second, other, SHERD_WRITE_REPLACE, "n", 1, NULL) < 0);
 	sherd_store_close(second);
-	free(key);
-	free(other);
+	sherd_free(key);
+	sherd_free(other);
 }
 
 TEST(an_index_that_is_a_link_stands_for_its_neighbours)
@@ -249,8 +249,8 @@ TEST(an_index_that_is_a_link_stands_for_its_neighbours)
 	assert_ok(sherd_store_open(&s, &key, "cache/names/m.safetensors.index.json", NULL, err));
 	assert_string_equal(key, "m.safetensors.index.json");
 	assert_ok(sherd_store_get(&data, &len, s, "m-1.safetensors", 10, err));
-	free(data);
-	free(key);
+	sherd_free(data);
+	sherd_free(key);
 	sherd_store_close(s);
 	/* Without that, links that lead out are followed only if one says so. */
 	const sherd_pair follow = {"follow-symlinks", "true"};
@@ -260,8 +260,8 @@ TEST(an_index_that_is_a_link_stands_for_its_neighbours)
 		data = NULL;
 		assert_int_equal(sherd_store_get(&data, &len, s, "m-1.safetensors", 10, NULL),
 		                 i ? SHERD_OK : SHERD_EUNSUPPORTED);
-		free(data);
-		free(key);
+		sherd_free(data);
+		sherd_free(key);
 		sherd_store_close(s);
 	}
 }
