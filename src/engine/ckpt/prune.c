@@ -15,6 +15,7 @@ SHD_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 /* What is to become of one. */
 typedef struct choice {
 	bool goes;
+	bool done;
 	const char *why; /* it stays although it was asked for, or counts for nothing; else NULL */
 } choice;
 
@@ -77,27 +78,22 @@ static bool borrows(const pruning *g, size_t k, const char *prefix)
 {
 	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, k);
 	bool damaged = c->state == SHERD_CKPT_DAMAGED || c->state == SHERD_CKPT_UNREADABLE;
-	if (g->choices[k].goes || strcmp(c->prefix, prefix) == 0)
+	if (strcmp(c->prefix, prefix) == 0)
 		return false;
 	return shd_ckpt_list_borrows(g->list, k, prefix) ||
 	       (damaged && shd_ckpt_may_borrow(g->store, c->prefix, prefix));
 }
 
-/* Metadata that somebody copied or renamed names the shards of the prefix that it was copied from: they are needed. */
-static bool is_lender(const pruning *g, size_t i)
+/* Metadata that somebody copied or renamed names the shards of the prefix that it was copied from: they are needed as
+ * long as it stays. going: by one that is to go, and has not gone yet? */
+static bool is_lender(const pruning *g, size_t i, bool going)
 {
 	size_t count = sherd_ckpt_list_count(g->list);
 	bool yes = false;
 	for (size_t k = 0; !yes && k < count; k++)
-		yes = borrows(g, k, sherd_ckpt_list_at(g->list, i)->prefix);
+		yes = g->choices[k].goes == going && !(going && g->choices[k].done) &&
+		      borrows(g, k, sherd_ckpt_list_at(g->list, i)->prefix);
 	return yes;
-}
-
-static void spare_lenders(pruning *g)
-{
-	for (size_t i = 0; i < sherd_ckpt_list_count(g->list); i++)
-		if (g->choices[i].goes && is_lender(g, i))
-			g->choices[i] = (choice){.why = needed};
 }
 
 /* What was to be kept may be removed by others while we work; if the last whole one is, the rest is all there is. */
@@ -148,7 +144,7 @@ static int ckpt_prune_clear_dead(const pruning *g, size_t i, bool *cleared, bool
 	return *busy ? SHERD_OK : rc;
 }
 
-static int ckpt_prune_remove_one(const pruning *g, size_t i, sherd_error *err)
+static int ckpt_prune_remove_one(pruning *g, size_t i, sherd_error *err)
 {
 	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, i);
 	sherd_error found = {0};
@@ -159,6 +155,7 @@ static int ckpt_prune_remove_one(const pruning *g, size_t i, sherd_error *err)
 		             ? shd_ckpt_remove_orphans(g->store, c->prefix, &found)
 		             : shd_ckpt_remove_set(g->store, c->prefix, shd_ckpt_list_identity(g->list, i), &found);
 	if (rc == SHERD_OK || rc == SHERD_ECONFLICT) {
+		g->choices[i].goes = rc == SHERD_OK;
 		ckpt_prune_tell(g, i, rc ? SHERD_CKPT_LEFT : SHERD_CKPT_REMOVED, rc ? found.message : "");
 		return SHERD_OK;
 	}
@@ -171,7 +168,7 @@ static int ckpt_prune_remove_one(const pruning *g, size_t i, sherd_error *err)
 static int clear_strays(const pruning *g, size_t i, bool *cleared, sherd_error *err)
 {
 	size_t strays = 0;
-	bool lent = is_lender(g, i);
+	bool lent = is_lender(g, i, false);
 	int rc = shd_ckpt_remove_strays(g->store, sherd_ckpt_list_at(g->list, i)->prefix,
 	                                shd_ckpt_list_identity(g->list, i), g->options.dry_run || lent, &strays, err);
 	if (rc == SHERD_ECONFLICT) /* somebody came, whose they may be */
@@ -182,11 +179,16 @@ static int clear_strays(const pruning *g, size_t i, bool *cleared, sherd_error *
 	return rc;
 }
 
-static int prune_one(const pruning *g, size_t i, sherd_error *err)
+static int prune_one(pruning *g, size_t i, sherd_error *err)
 {
 	const sherd_ckpt_listing *c = sherd_ckpt_list_at(g->list, i);
-	const choice *its = &g->choices[i];
+	choice *its = &g->choices[i];
 	bool cleared = false, busy = false;
+	its->done = true;
+	if (its->goes && is_lender(g, i, false)) {
+		its->goes = false;
+		its->why = needed;
+	}
 	/* Also finishes what a save or a removal left behind beside a committed set. */
 	bool gone = c->state == SHERD_CKPT_DEAD || c->state == SHERD_CKPT_WAITING;
 	if (c->state == SHERD_CKPT_COMMITTED || gone)
@@ -198,19 +200,29 @@ static int prune_one(const pruning *g, size_t i, sherd_error *err)
 	if (its->why || (its->goes && busy))
 		ckpt_prune_tell(g, i, SHERD_CKPT_LEFT,
 		                its->why ? its->why : "somebody is writing there, or a set waits for its ranks");
-	return its->goes && !busy ? ckpt_prune_remove_one(g, i, err) : SHERD_OK;
+	its->goes = its->goes && !busy;
+	return its->goes ? ckpt_prune_remove_one(g, i, err) : SHERD_OK;
 }
 
-/* Asked between two prefixes only: none is left half removed. */
+/* Borrowers before their lenders: one that stays after all needs them. Two that lend to each other go in any order.
+ * Asked between two prefixes only: none is left half removed. */
 static int prune(pruning *g, sherd_error *err)
 {
-	size_t count = sherd_ckpt_list_count(g->list);
+	size_t count = sherd_ckpt_list_count(g->list), done = 0;
+	bool wait = true;
 	choose_by_age(g);
 	choose_by_state(g);
-	spare_lenders(g);
-	for (size_t i = 0; i < count; i++) {
-		TRY(shd_meter_add(&g->meter, i ? 1 : 0, err));
-		TRY(prune_one(g, i, err));
+	while (done < count) {
+		size_t before = done;
+		for (size_t i = 0; i < count; i++) {
+			if (g->choices[i].done || (wait && g->choices[i].goes && is_lender(g, i, true)))
+				continue;
+			TRY(shd_meter_add(&g->meter, done ? 1 : 0, err));
+			TRY(prune_one(g, i, err));
+			done++;
+			wait = true;
+		}
+		wait = done > before;
 	}
 	return SHERD_OK;
 }

@@ -211,6 +211,39 @@ TEST(shards_that_another_set_names_stay)
 	assert_keys(STORE, "b.metadata.json b_shard_0.shard");
 }
 
+static void copy_metadata(sherd_store *store, const char *from, const char *to)
+{
+	size_t len;
+	char *text = object_get(store, from, &len);
+	object_put(store, to, text, len);
+	free(text);
+}
+
+/* Whichever of the two comes first in the listing: those of one time are listed by name. */
+TEST(a_borrower_that_stays_after_all_protects_its_lender)
+{
+	SAMPLE s = ckpt_sample_small(7, 2);
+	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
+	static const char *const borrowers[] = {"a", "z"};
+	o.replace = true;
+	for (size_t i = 0; i < COUNT_OF(borrowers); i++) {
+		sherd_ckpt_saver *replacing = NULL;
+		char metadata[32], expected[64];
+		save_at(STORE, "m", 1);
+		save_at(STORE, "new", 2);
+		(void)snprintf(metadata, sizeof(metadata), "%s.metadata.json", borrowers[i]);
+		copy_metadata(STORE, "m.metadata.json", metadata);
+		assert_ok(sherd_ckpt_saver_open(&replacing, STORE, borrowers[i], &o, err));
+		(void)snprintf(expected, sizeof(expected), "%s committed left, m committed left", borrowers[i]);
+		assert_pruned(STORE, 1, expected);
+		sherd_ckpt_saver_abort(replacing);
+		(void)snprintf(expected, sizeof(expected), "%s committed, m committed", borrowers[i]);
+		assert_pruned(STORE, 1, expected);
+		assert_keys(STORE, "new.metadata.json new_shard_0.shard");
+		assert_ok(sherd_ckpt_remove(STORE, "new", NULL, NULL, err));
+	}
+}
+
 TEST(orphans_and_damaged_ones_go_when_asked_for)
 {
 	sherd_ckpt_prune_options o = {.keep = 1, .damaged = true, .orphaned = true, .dry_run = true};
@@ -446,6 +479,7 @@ int main(void)
 		CASE_ON_BOTH(metadata_of_the_year_2261_removes_nothing),
 		CASE_ON_BOTH(what_is_dated_in_the_future_is_left_alone_and_not_counted),
 		CASE_ON_BOTH(shards_that_another_set_names_stay),
+		CASE_ON_BOTH(a_borrower_that_stays_after_all_protects_its_lender),
 		CASE_ON_BOTH(orphans_and_damaged_ones_go_when_asked_for),
 		CASE_ON_BOTH(strays_beside_a_set_go_when_asked_for),
 		CASE_ON_BOTH(strays_that_another_set_names_stay),
