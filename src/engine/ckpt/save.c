@@ -166,12 +166,11 @@ static int make_saver(sherd_ckpt_saver **out, sherd_store *store, const char *pr
 	sherd_ckpt_saver *s = calloc(1, sizeof(*s));
 	if (!s)
 		return shd_fail_nomem(err);
-	(void)pthread_mutex_init(&s->lock, NULL);
 	s->options = *o;
 	s->store = store;
 	s->world = o->world ? o->world : 1;
 	s->prefix = strdup(prefix);
-	s->written = calloc(s->world, 1);
+	s->written = calloc(s->world, sizeof(*s->written));
 	shd_meter_init(&s->own_meter, o->progress, 0);
 	s->meter = &s->own_meter;
 	*out = s;
@@ -187,7 +186,6 @@ static int make_saver(sherd_ckpt_saver **out, sherd_store *store, const char *pr
 void shd_ckpt_saver_free(sherd_ckpt_saver *s)
 {
 	shd_meter_done(&s->own_meter);
-	(void)pthread_mutex_destroy(&s->lock);
 	free(s->prefix);
 	free(s->written);
 	free(s);

@@ -3,44 +3,57 @@
 
 #include "engine/ckpt/files.h"
 #include "engine/ckpt/publish.h"
+#include "engine/publish/head.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 SHD_AUTO_DEFINE(sherd_ckpt_saver, sherd_ckpt_saver_abort)
 
-/* Removes a shard that this saver wrote, unless its name is another set's by now. */
-static void take_back(sherd_ckpt_saver *s, uint32_t rank)
+typedef enum standing { IS_NOT_OURS, MAY_BE_OURS, IS_OURS } standing;
+
+/* Damaged metadata of our set has its id in it, wherever the damage is but there. */
+static bool mentions_us(const sherd_ckpt_saver *s)
 {
 	SHD_AUTO_BUF key = {0};
-	ckpt_owner owner = {0};
-	bool mine = false;
-	if (shd_ckpt_saver_key(s, rank, &key, NULL) < 0)
-		return;
-	ckpt_file file = {.key = (const char *)key.data, .named_by_set = s->hold.claim.named_by_set};
-	file.name_id = s->set_id;
-	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
-		(void)shd_ckpt_claimed_by(s->store, s->prefix, &s->set_id, &mine, NULL);
-	else
-		mine = shd_ckpt_file_owner(s->store, &file, &owner, NULL) == SHERD_OK && owner.known &&
-		       shd_set_id_equal(&owner.set_id, &s->set_id);
-	if (mine)
-		(void)sherd_store_remove(s->store, file.key, NULL);
+	shd_head now = {0};
+	char id[SHERD_SET_ID_TEXT];
+	sherd_set_id_format(id, &s->set_id);
+	shd_ckpt_name_metadata(&key, s->prefix);
+	if (key.failed || shd_head_read(&now, s->store, (const char *)key.data, NULL, NULL) < 0)
+		return true;
+	bool yes = memmem(now.text, now.len, id, strlen(id)) != NULL;
+	free(now.text);
+	return yes;
+}
+
+static bool is_as_before(const sherd_ckpt_saver *s, const ckpt_committed *now)
+{
+	return now->there == s->before.there && strcmp(now->identity, s->before.identity) == 0;
+}
+
+/* Is our set what stands under the prefix? When nobody can tell, it may be; what was there before us is not. */
+static standing standing_of(const sherd_ckpt_saver *s, ckpt_committed *now)
+{
+	if (shd_ckpt_committed(s->store, s->prefix, now, NULL) < 0)
+		return MAY_BE_OURS;
+	if (!now->there || is_as_before(s, now))
+		return IS_NOT_OURS;
+	if (now->readable)
+		return now->has_set_id && shd_set_id_equal(&now->set_id, &s->set_id) ? IS_OURS : IS_NOT_OURS;
+	return mentions_us(s) ? MAY_BE_OURS : IS_NOT_OURS;
 }
 
 /* May another process publish our shards, or have done so? claimed: the claim is ours, and nobody else holds it. When
  * it is another's, somebody of our set may still be about to, unless what stands under the prefix refuses it. */
 static bool may_be_needed(const sherd_ckpt_saver *s, bool claimed)
 {
-	ckpt_committed now;
+	ckpt_committed now = {0};
 	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
 		return false; /* of one process, which knows that it did not publish */
-	if (shd_ckpt_committed(s->store, s->prefix, &now, NULL) < 0)
+	if (standing_of(s, &now) != IS_NOT_OURS)
 		return true;
-	bool changed = now.there != s->before.there || strcmp(now.identity, s->before.identity) != 0;
-	bool others = now.has_set_id && !shd_set_id_equal(&now.set_id, &s->set_id);
-	if (changed && now.there && !others)
-		return true;
-	return !claimed && s->hold.claim.by_ranks && !changed;
+	return !claimed && s->hold.claim.by_ranks && is_as_before(s, &now);
 }
 
 static void take_back_all(void *arg, bool claimed)
@@ -48,9 +61,11 @@ static void take_back_all(void *arg, bool claimed)
 	sherd_ckpt_saver *s = arg;
 	if (may_be_needed(s, claimed))
 		return;
-	for (uint32_t r = 0; r < s->world; r++)
-		if (s->written[r])
-			take_back(s, r);
+	for (uint32_t r = 0; r < s->world; r++) {
+		SHD_AUTO_BUF key = {0};
+		if (shd_ckpt_saver_key(s, r, &key, NULL) == SHERD_OK)
+			(void)shd_part_remove(&s->written[r], s->store, (const char *)key.data);
+	}
 }
 
 void sherd_ckpt_saver_abort(sherd_ckpt_saver *s)
@@ -63,20 +78,17 @@ void sherd_ckpt_saver_abort(sherd_ckpt_saver *s)
 	shd_ckpt_saver_free(s);
 }
 
-typedef enum standing { IS_NOT_OURS, MAY_BE_OURS, IS_OURS } standing;
-
-/* Is our set what stands under the prefix? When nobody can tell, it may be. */
+/* After publishing failed. */
 static standing published_as(const sherd_ckpt_saver *s, int rc)
 {
-	ckpt_committed now;
-	if (rc == SHERD_EUNKNOWN || shd_ckpt_committed(s->store, s->prefix, &now, NULL) < 0)
+	ckpt_committed now = {0};
+	standing its = standing_of(s, &now);
+	if (rc == SHERD_EUNKNOWN)
 		return MAY_BE_OURS;
 	/* The C# layout has no set id; but nothing was there before, and EEXIST would tell of another's. */
 	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
 		return now.there && rc != SHERD_EEXIST ? MAY_BE_OURS : IS_NOT_OURS;
-	if (now.there && !now.readable)
-		return MAY_BE_OURS;
-	return now.there && now.has_set_id && shd_set_id_equal(&now.set_id, &s->set_id) ? IS_OURS : IS_NOT_OURS;
+	return its;
 }
 
 /* The set is committed: what follows is tidying, which the next save or prune would do as well. */

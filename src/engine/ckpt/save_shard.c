@@ -254,10 +254,9 @@ int shd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_it
 			*found = there;
 		return SHERD_OK;
 	}
+	if (written.part.there)
+		s->written[rank] = written.part;
 	TRY(rc);
-	(void)pthread_mutex_lock(&s->lock);
-	s->written[rank] = 1;
-	(void)pthread_mutex_unlock(&s->lock);
 	if (out)
 		*out = written;
 	return SHERD_OK;

@@ -6,8 +6,6 @@
 #include "engine/ckpt/clear.h"
 #include "engine/ckpt/save.h"
 
-#include <pthread.h>
-
 struct sherd_ckpt_saver {
 	sherd_store *store;
 	char *prefix;
@@ -19,8 +17,7 @@ struct sherd_ckpt_saver {
 	bool holding;
 	bool settled;          /* this very set is committed: nothing is written, shards are only compared with it */
 	ckpt_committed before; /* what stands under the prefix, to be replaced */
-	pthread_mutex_t lock;  /* guards written */
-	uint8_t *written;      /* by rank: this saver committed the shard */
+	shd_part *written;     /* by rank; each shard has one writer */
 	shd_meter own_meter, *meter;
 };
 

@@ -296,7 +296,9 @@ int shd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_w
 	sherd_write_options options = {.mode = spec->replaces ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                               .if_identity = spec->replaces,
 	                               .head = SHD_CKPT_HEAD_SIZE,
-	                               .size_hint = expected_size(spec)};
+	                               .size_hint = expected_size(spec),
+	                               .identity = out->part.identity};
+	out->part = (shd_part){0};
 	TRY(name_replaced(spec->key, &like, err));
 	options.like = like.data ? (const char *)like.data : NULL;
 	if (!spec->dry)
@@ -309,5 +311,9 @@ int shd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_w
 		rc = shd_fail(err, SHERD_ECORRUPT, "bad-checksum",
 		              "the shard is damaged, and what would take its place is not what was committed");
 	TRY(shd_in_object(err, rc, spec->key));
-	return spec->dry ? SHERD_OK : sherd_writer_commit(TAKE(writer), err);
+	if (spec->dry)
+		return SHERD_OK;
+	rc = sherd_writer_commit(TAKE(writer), err);
+	shd_part_written(&out->part, rc);
+	return rc;
 }

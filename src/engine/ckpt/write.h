@@ -4,6 +4,7 @@
 
 #include "base/meter.h"
 #include "codec/sha256.h"
+#include "engine/publish/part.h"
 
 #include <sherd/ckpt.h>
 
@@ -24,6 +25,7 @@ typedef struct ckpt_shard_spec {
 } ckpt_shard_spec;
 
 typedef struct ckpt_written {
+	shd_part part;
 	uint64_t file_size;
 	uint8_t content[SHD_SHA256_BYTES]; /* shd_ckpt_content(); not in the C# layout */
 	char checksum[SHD_SHA256_HEX + 1]; /* of the data; the C# layout has no place for it in the file */

@@ -68,7 +68,7 @@ static sherd_write_options options_of(sherd_model_writer *w, uint32_t target)
 	bool over = !target && (w->shards.count ? w->over_first : w->replace);
 	sherd_write_options o = {.mode = over ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                         .like = w->like,
-	                         .identity = target ? NULL : w->new_identity};
+	                         .identity = w->targets[target].part.identity};
 	o.size_hint = w->level ? 0 : w->targets[target].bytes;
 	if (!target && over)
 		o.if_identity = w->shards.count ? w->first_identity : w->if_identity;
@@ -137,9 +137,15 @@ static int has_first(sherd_model_writer *w)
 	if (rc < 0)
 		return rc == SHERD_ENOTFOUND ? 0 : rc;
 	const char *identity = sherd_reader_identity(f->reader);
-	bool ours = memcmp(f->head.set, w->set, sizeof(w->set)) == 0;
+	const char *base = w->shards.count ? w->first_identity : w->file_identity;
+	shd_container_shards info = {0};
+	if (w->shards.count)
+		TRY(shd_container_file_shards(f, &w->arena, &info, NULL));
+	/* The same model has the same set id whoever saves it, but not the same parts. */
+	bool ours = memcmp(f->head.set, w->set, sizeof(w->set)) == 0 && strcmp(identity, base) != 0 &&
+	            info.generation == w->shards.generation;
 	if (ours)
-		memcpy(w->new_identity, identity, strlen(identity) + 1);
+		memcpy(w->targets[0].part.identity, identity, strlen(identity) + 1);
 	return ours;
 }
 
@@ -172,7 +178,9 @@ static int container_targets_finish(sherd_model_writer *w, uint32_t target, sher
 	int rc = shd_container_out_finish(&t->out, w->set, &w->peers[target], err);
 	if (rc == SHERD_EEXIST && target)
 		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody else writes a shard of this name");
-	TRY(target ? rc : settle_first(w, rc));
+	rc = target ? rc : settle_first(w, rc);
+	shd_part_written(&t->part, rc);
+	TRY(rc);
 	t->committed = true;
 	return SHERD_OK;
 }
@@ -201,7 +209,7 @@ static int remove_file(sherd_model_writer *w, sherd_error *err)
 	if (rc == SHERD_OK)
 		return SHERD_OK;
 	for (uint32_t i = 0; i < w->shards.count && !w->old.count; i++)
-		(void)sherd_store_remove(w->store, w->targets[i].key, NULL);
+		(void)shd_part_remove(&w->targets[i].part, w->store, w->targets[i].key);
 	if (err)
 		*err = failure;
 	return rc;
@@ -210,9 +218,9 @@ static int remove_file(sherd_model_writer *w, sherd_error *err)
 /* Another save, whose claim somebody removed, was first: the set that was just made goes again. */
 static int withdraw(sherd_model_writer *w, sherd_error *err)
 {
-	if (sherd_store_remove_if(w->store, w->targets[0].key, w->new_identity, NULL) == SHERD_OK)
+	if (sherd_store_remove_if(w->store, w->targets[0].key, w->targets[0].part.identity, NULL) == SHERD_OK)
 		for (uint32_t i = 1; i < w->shards.count; i++)
-			(void)sherd_store_remove(w->store, w->targets[i].key, NULL);
+			(void)shd_part_remove(&w->targets[i].part, w->store, w->targets[i].key);
 	return shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody else saved under this name meanwhile");
 }
 
@@ -255,14 +263,11 @@ void shd_container_targets_abort(sherd_model_writer *w)
 {
 	if (!w->targets)
 		return;
-	uint32_t count = w->shards.count ? w->shards.count : 1, committed = 0;
-	for (uint32_t i = 0; i < count; i++) {
+	uint32_t count = w->shards.count ? w->shards.count : 1;
+	for (uint32_t i = 0; i < count; i++)
 		shd_container_out_abort(&w->targets[i].out);
-		committed += w->targets[i].committed;
-	}
-	if (!committed || w->targets[0].committed || w->unknown || (w->publishing && has_first(w)))
+	if (count == 1 || w->targets[0].committed || w->unknown || (w->publishing && has_first(w)))
 		return;
 	for (uint32_t i = 1; i < count; i++)
-		if (w->targets[i].committed)
-			(void)sherd_store_remove(w->store, w->targets[i].key, NULL);
+		w->unknown |= !shd_part_remove(&w->targets[i].part, w->store, w->targets[i].key);
 }

@@ -10,6 +10,7 @@
 #include "engine/model/container_pack.h"
 #include "engine/model/container_parts.h"
 #include "engine/model/container_set.h"
+#include "engine/publish/part.h"
 
 typedef struct container_target {
 	const char *key;
@@ -17,6 +18,7 @@ typedef struct container_target {
 	size_t left;    /* arrays that are not whole */
 	uint64_t bytes; /* of its arrays */
 	bool committed;
+	shd_part part;
 } container_target;
 
 struct sherd_model_writer {
@@ -43,7 +45,6 @@ struct sherd_model_writer {
 	char file_identity[72];
 	bool over_first; /* shard 0 takes the place of another, */
 	char first_identity[72];
-	char new_identity[72];   /* of the file that makes the model, once it is there */
 	const char *if_identity; /* what may be replaced, see sherd_model_save_options; or NULL */
 	uint64_t *written;       /* likewise */
 	size_t current;          /* part being given; SHERD_NO_ARRAY: none */
@@ -51,7 +52,7 @@ struct sherd_model_writer {
 	shd_meter meter;
 	bool metered;
 	bool publishing; /* the commit of the first file has begun */
-	bool unknown;    /* it got no answer: the file may be there, or come yet */
+	bool unknown;    /* something of this save may be there, or come yet */
 	int rc;          /* of the first failure */
 	sherd_error failure;
 };

@@ -1,5 +1,6 @@
 #include "base/buf.h"
 #include "engine/publish/claim.h"
+#include "engine/publish/part.h"
 #include "engine/model/sdnb.h"
 #include "engine/model/sdnb_out.h"
 
@@ -8,25 +9,26 @@ SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 #define CLAIM ".sdnb.saving" /* behind the base of a set */
 
 static int write_file(const shd_sdnb_out *out, sherd_store *store, const char *key, sherd_write_mode mode,
-                      char *identity, // NOLINT(readability-non-const-parameter): the store fills it in
-                      shd_meter *meter, sherd_error *err)
+                      shd_part *part, shd_meter *meter, sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
-	const sherd_write_options options = {.mode = mode, .size_hint = out->size, .identity = identity};
+	const sherd_write_options options = {.mode = mode, .size_hint = out->size, .identity = part->identity};
 	TRY(sherd_store_write(&writer, store, key, &options, err));
 	TRY(shd_sdnb_write(out, writer, meter, err));
-	return sherd_writer_commit(TAKE(writer), err);
+	int rc = sherd_writer_commit(TAKE(writer), err);
+	shd_part_written(part, rc);
+	return rc;
 }
 
-/* A set being written: its files, of which those before `done` and from 1 on were committed. */
+/* A set being written. */
 typedef struct set {
 	sherd_store *store;
 	shd_str base;
 	const char *whole; /* the key that was given: a file of this name would hide the set */
-	uint32_t files, done;
+	uint32_t files;
+	shd_part *parts; /* by file */
 	shd_buf key;
 	shd_claim claim;
-	char identity[sizeof(((sherd_stat *)0)->identity)]; /* of the first file, once it is there */
 } set;
 
 static int name(set *s, uint32_t index, sherd_error *err)
@@ -161,16 +163,19 @@ static int save_sdnb_claim(set *s, shd_arena *arena, sherd_error *err)
 	                      save_sdnb_clear_dead, s, err);
 }
 
+static int save_sdnb_write(set *s, uint32_t index, const shd_sdnb_out *out, shd_meter *meter, sherd_error *err)
+{
+	TRY(name(s, index, err));
+	return write_file(out, s->store, (const char *)s->key.data, SHERD_WRITE_NEW, &s->parts[index], meter, err);
+}
+
 /* Arrays first; the first file, which has the graph, makes them a set. */
 static int write_set(set *s, const shd_sdnb_out *out, shd_meter *meter, sherd_error *err)
 {
-	for (s->done = 1; s->done < s->files; s->done++) {
-		TRY(name(s, s->done, err));
-		TRY(write_file(&out[s->done], s->store, (const char *)s->key.data, SHERD_WRITE_NEW, NULL, meter, err));
-	}
+	for (uint32_t i = 1; i < s->files; i++)
+		TRY(save_sdnb_write(s, i, &out[i], meter, err));
 	TRY(shd_claim_check(&s->claim, err));
-	TRY(name(s, 0, err));
-	return write_file(&out[0], s->store, (const char *)s->key.data, SHERD_WRITE_NEW, s->identity, meter, err);
+	return save_sdnb_write(s, 0, &out[0], meter, err);
 }
 
 /* A set of another number of files may have come, of a save whose claim somebody removed: who came later gives way, and
@@ -188,7 +193,7 @@ static int save_sdnb_check_alone(set *s, shd_arena *arena, sherd_error *err)
 	else if (rc != SHERD_ENOMEM && rc != SHERD_EIO)
 		return SHERD_OK;
 	if (name(s, 0, NULL) == SHERD_OK)
-		(void)sherd_store_remove_if(s->store, (const char *)s->key.data, s->identity, NULL);
+		(void)shd_part_remove(&s->parts[0], s->store, (const char *)s->key.data);
 	if (err)
 		*err = found;
 	return rc;
@@ -200,9 +205,9 @@ static bool remove_written(set *s)
 	bool there = true, all = true;
 	if (name(s, 0, NULL) < 0 || save_sdnb_exists(s, (const char *)s->key.data, &there, NULL) < 0 || there)
 		return false;
-	for (uint32_t i = 1; i < s->done; i++)
+	for (uint32_t i = 1; i < s->files; i++)
 		all &= name(s, i, NULL) == SHERD_OK &&
-		       sherd_store_remove(s->store, (const char *)s->key.data, NULL) == SHERD_OK;
+		       shd_part_remove(&s->parts[i], s->store, (const char *)s->key.data);
 	return all;
 }
 
@@ -212,6 +217,10 @@ static int save_set(const shd_sdnb_out *out, sherd_store *store, const char *key
 	set s = {.store = store, .base = shd_str_of(key), .files = files, .whole = key};
 	if (shd_str_ends(s.base, SHD_SDNB_SUFFIX))
 		s.base.len -= strlen(SHD_SDNB_SUFFIX);
+	s.parts = shd_arena_alloc(arena, files, sizeof(*s.parts));
+	if (!s.parts)
+		return shd_fail_nomem(err);
+	memset(s.parts, 0, files * sizeof(*s.parts));
 	int rc = save_sdnb_claim(&s, arena, err);
 	if (rc == SHERD_OK)
 		rc = check_free(&s, arena, err);
@@ -238,12 +247,13 @@ static int save_sdnb_save(const sherd_model *model, sherd_store *store, const ch
 	uint64_t total = 0;
 	shd_sdnb_out *out;
 	shd_meter meter;
+	shd_part part = {0};
 	TRY(shd_sdnb_lay_out(model, o, files, arena, &out, err));
 	for (uint32_t i = 0; i < files; i++)
 		total += out[i].size;
 	shd_meter_init(&meter, o->progress, total);
 	int rc = files > 1 ? save_set(out, store, key, files, &meter, arena, err)
-	                   : write_file(out, store, key, o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, NULL,
+	                   : write_file(out, store, key, o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, &part,
 	                                &meter, err);
 	shd_meter_done(&meter);
 	if (rc == SHERD_OK && o->written)

@@ -115,64 +115,6 @@ static int rows_claim_look(const rows_claim *c, bool append, bool ours, bool *cl
 	return rc;
 }
 
-/* ---- folders */
-
-/* Is there a folder under this part of a path? Stores without folders have all of them. */
-static int rows_claim_has_folder(sherd_store *store, const char *path, size_t len, sherd_error *err)
-{
-	char key[SHERD_MAX_KEY + 1];
-	sherd_error found = {0};
-	sherd_stat stat;
-	if (len >= sizeof(key))
-		return 1;
-	memcpy(key, path, len);
-	key[len] = 0;
-	int rc = sherd_store_stat(&stat, store, key, &found);
-	if (rc == SHERD_OK)
-		return shd_in_object(
-			err,
-			shd_fail(err, SHERD_EEXIST, "not-a-folder", "a file is there: rows are written into a folder"),
-			key);
-	return rc != SHERD_ENOTFOUND || strcmp(found.reason, "not-found") != 0;
-}
-
-/* Counts the parts of the folder's path that are not there. */
-static int count_missing(rows_claim *c, sherd_error *err)
-{
-	const char *folder = c->folder;
-	c->made = 0;
-	for (size_t len = strlen(folder); len;) {
-		int there = rows_claim_has_folder(c->store, folder, len, err);
-		TRY(there);
-		if (there)
-			break;
-		c->made++;
-		while (len && folder[len - 1] != '/')
-			len--;
-		len -= len > 0;
-	}
-	if (!(sherd_store_caps(c->store) & SHERD_CAP_MKDIR))
-		c->made = 0;
-	return SHERD_OK;
-}
-
-static void remove_made(const rows_claim *c)
-{
-	char key[SHERD_MAX_KEY + 1];
-	size_t len = strlen(c->folder);
-	if (len >= sizeof(key))
-		return;
-	memcpy(key, c->folder, len + 1);
-	for (size_t i = 0; i < c->made && len; i++) {
-		if (sherd_store_rmdir(c->store, key, NULL) < 0)
-			return;
-		while (len && key[len - 1] != '/')
-			len--;
-		len -= len > 0;
-		key[len] = 0;
-	}
-}
-
 /* ---- the claim */
 
 /* 1 when the claim is ours, 0 when the state changed under us. The folder is looked at before the claim is made, so
@@ -205,7 +147,7 @@ int shd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder,
 	sherd_error failure = {0}; /* some come on the way to success */
 	int rc = shd_folder_key(&c.key, folder, SHD_ROWS_MARKER, &failure);
 	if (rc == SHERD_OK)
-		rc = count_missing(&c, &failure);
+		rc = shd_folder_missing(store, folder, &c.made, &failure);
 	for (int tries = 0; rc == SHERD_OK && tries < MOST_TRIES; tries++)
 		rc = try_claim(&c, options, &failure);
 	if (rc == SHERD_OK)
@@ -217,7 +159,7 @@ int shd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder,
 		return SHERD_OK;
 	}
 	rc = shd_in_object(&failure, rc, c.key.failed ? folder : (const char *)c.key.data);
-	remove_made(&c);
+	shd_folder_remove_made(store, folder, c.made);
 	shd_rows_claim_leave(&c);
 	if (err)
 		*err = failure;
@@ -249,6 +191,6 @@ void shd_rows_claim_leave(rows_claim *claim)
 void shd_rows_claim_drop(rows_claim *claim)
 {
 	shd_claim_drop(&claim->claim);
-	remove_made(claim);
+	shd_folder_remove_made(claim->store, claim->folder, claim->made);
 	shd_buf_done(&claim->key);
 }

@@ -13,14 +13,20 @@ int shd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, c
 	return SHERD_OK;
 }
 
-/* Whose name is created exclusively. */
-static int names_part(void *part, const char *text, size_t len)
+/* The name may be another's part by now, when somebody cleared ours. */
+static int names_part(void *arg, const char *text, size_t len)
 {
-	return memmem(text, len, part, strlen(part)) != NULL;
+	const rows_written *part = arg;
+	const char *name = shd_str_leaf(part->key);
+	sherd_stat stat;
+	if (!memmem(text, len, name, strlen(name)))
+		return 0;
+	int rc = sherd_store_stat(&stat, part->store, part->key, NULL);
+	return rc < 0 ? -1 : strcmp(stat.identity, part->identity) == 0;
 }
 
 int shd_rows_head_write(rows_head *head, sherd_store *store, const char *folder, const char *name, const shd_buf *text,
-                        const char *part, bool *uncertain, sherd_error *err)
+                        const rows_written *part, bool *uncertain, sherd_error *err)
 {
 	SHD_AUTO_BUF key = {0};
 	shd_published now;

@@ -55,7 +55,7 @@ int sherd_rows_write_shard(sherd_store *store, const char *key, const double *va
 	shd_meter meter;
 	uint64_t payload = 0, infinite = 0;
 	TRY(rows_pack_check_size(rows, width, &payload, err));
-	TRY(shd_rows_shard_begin(&s, store, key, SHERD_F32, width, rows, NULL, err));
+	TRY(shd_rows_shard_begin(&s, store, key, SHERD_F32, width, rows, NULL, NULL, err));
 	shd_meter_init(&meter, progress, payload);
 	int rc = put_doubles(&s, values, payload / sizeof(float), &infinite, &meter, err);
 	shd_meter_done(&meter);

@@ -16,7 +16,9 @@ static int shard_out_put_head(rows_shard_out *s, sherd_error *err)
 }
 
 int shd_rows_shard_begin(rows_shard_out *out, sherd_store *store, const char *key, sherd_dtype dtype, uint64_t width,
-                         uint64_t expected, const char *like, sherd_error *err)
+                         uint64_t expected, const char *like,
+                         char *identity, // NOLINT(readability-non-const-parameter): the store fills it in
+                         sherd_error *err)
 {
 	rows_shard_out s = {
 		.store = store, .key = key, .kind = shd_rows_kind_of(dtype), .width = width, .expected = expected};
@@ -26,6 +28,7 @@ int shd_rows_shard_begin(rows_shard_out *out, sherd_store *store, const char *ke
 		.like = like,
 		.head = (uint32_t)s.kind->head,
 		.size_hint = s.kind->head + expected * s.row_bytes,
+		.identity = identity,
 	};
 	TRY(sherd_store_write(&s.writer, store, key, &options, err));
 	shd_rows_sums_init(&s.sums, s.kind->head);

@@ -20,9 +20,10 @@ typedef struct rows_shard_out {
 } rows_shard_out;
 
 /* Nothing has to be undone when it fails. expected * width values must fit 63 bits. like: the key of an
- * object whose permissions it gets, or NULL. */
+ * object whose permissions it gets, or NULL. identity: where the commit tells that of the file, as in
+ * sherd_write_options; or NULL. */
 int shd_rows_shard_begin(rows_shard_out *out, sherd_store *store, const char *key, sherd_dtype dtype, uint64_t width,
-                         uint64_t expected, const char *like, sherd_error *err);
+                         uint64_t expected, const char *like, char *identity, sherd_error *err);
 /* Whole rows as stored, at most as many as are still expected. */
 int shd_rows_shard_put(rows_shard_out *out, const void *values, size_t rows, sherd_error *err);
 /* Gives the file its name and fills in all of the entry but that. After a failure the file may be there. */

@@ -4,6 +4,7 @@
 
 #include "base/meter.h"
 #include "codec/floats.h"
+#include "engine/publish/part.h"
 #include "engine/rows/claim.h"
 #include "engine/rows/files.h"
 #include "engine/rows/head.h"
@@ -28,9 +29,11 @@ struct sherd_rows_writer {
 	shd_arena arena;
 	SHD_VEC(shd_rows_entry) entries; /* those that are published, then those that are not yet */
 	size_t published;
+	SHD_VEC(shd_part) parts; /* those that are not */
 	uint64_t rows, fence;
 	uint64_t overflowed; /* finite values that became infinite */
 	rows_shard_out out;  /* the shard that is being written */
+	shd_part part;       /* and what becomes of it */
 	shd_buf key;         /* of it */
 	uint32_t number;     /* of the next one */
 	void *chunk;
@@ -119,6 +122,7 @@ static void rows_writer_done(sherd_rows_writer *w)
 {
 	shd_meter_done(&w->meter);
 	shd_vec_done(&w->entries);
+	shd_vec_done(&w->parts);
 	shd_buf_done(&w->key);
 	shd_arena_done(&w->arena);
 	shd_rows_stats_close(w->stats);
@@ -186,8 +190,9 @@ static int begin_shard(sherd_rows_writer *w, sherd_error *err)
 	shd_buf_done(&w->key);
 	TRY(shd_folder_key(&w->key, w->folder, name, err));
 	TRY(shd_folder_key(&like, w->folder, SHD_ROWS_MANIFEST, err));
+	w->part = (shd_part){0};
 	TRY(shd_rows_shard_begin(&w->out, w->store, (const char *)w->key.data, w->kind->dtype, w->width, rows,
-	                         (const char *)like.data, err));
+	                         (const char *)like.data, w->part.identity, err));
 	w->number++;
 	return SHERD_OK;
 }
@@ -199,15 +204,17 @@ static int end_shard(sherd_rows_writer *w, sherd_error *err)
 	if (!w->out.writer)
 		return SHERD_OK;
 	e.file = shd_arena_str(&w->arena, shd_str_of(shd_str_leaf((const char *)w->key.data)));
-	if (!e.file || !shd_vec_reserve(&w->entries, 1))
+	if (!e.file || !shd_vec_reserve(&w->entries, 1) || !shd_vec_reserve(&w->parts, 1))
 		return shd_fail_nomem(err);
 	int rc = shd_rows_shard_commit(&w->out, &w->arena, &e, err);
+	shd_part_written(&w->part, rc);
 	if (rc == SHERD_EEXIST)
 		return shd_in_object(err,
 		                     shd_fail(err, SHERD_ECONFLICT, "conflict",
 		                              "somebody else wrote this meanwhile: it stays as it is"),
 		                     (const char *)w->key.data);
 	shd_vec_push(&w->entries, e);
+	shd_vec_push(&w->parts, w->part);
 	w->rows += rc == SHERD_OK ? e.rows : 0;
 	return rc;
 }
@@ -301,7 +308,7 @@ static const char *manifest_name(const sherd_rows_writer *w)
 
 static int rows_writer_publish(sherd_rows_writer *w, sherd_error *err)
 {
-	SHD_AUTO_BUF text = {0};
+	SHD_AUTO_BUF text = {0}, key = {0};
 	TRY(end_shard(w, err));
 	const shd_rows_manifest m = {
 		.version = 2,
@@ -318,10 +325,12 @@ static int rows_writer_publish(sherd_rows_writer *w, sherd_error *err)
 		shd_rows_stats_encode(w->stats, &m, w->rows_per_shard, &text);
 	else
 		shd_rows_manifest_encode(&m, &text);
+	TRY(shd_folder_key(&key, w->folder, entries_of(w)[w->published].file, err));
+	const rows_written first = {w->store, (const char *)key.data, w->parts.items[0].identity};
 	TRY(shd_claim_check(&w->claim.claim, err));
-	TRY(shd_rows_head_write(&w->head, w->store, w->folder, manifest_name(w), &text,
-	                        entries_of(w)[w->published].file, &w->uncertain, err));
+	TRY(shd_rows_head_write(&w->head, w->store, w->folder, manifest_name(w), &text, &first, &w->uncertain, err));
 	w->published = m.count;
+	w->parts.count = 0;
 	return SHERD_OK;
 }
 
@@ -333,11 +342,11 @@ int sherd_rows_writer_flush(sherd_rows_writer *writer, sherd_error *err)
 	return rows_writer_remember(writer, rows_writer_publish(writer, &found), &found, err);
 }
 
-static int remove_named(const sherd_rows_writer *w, const char *name)
+static int remove_part(const sherd_rows_writer *w, const char *name, shd_part *part)
 {
 	SHD_AUTO_BUF key = {0};
 	TRY(shd_folder_key(&key, w->folder, name, NULL));
-	return sherd_store_remove(w->store, (const char *)key.data, NULL);
+	return shd_part_remove(part, w->store, (const char *)key.data) ? SHERD_OK : SHERD_ECONFLICT;
 }
 
 /* Only the one that we wrote. */
@@ -358,7 +367,7 @@ static int rows_writer_undo(sherd_rows_writer *w)
 	if (w->uncertain)
 		TRY(remove_manifest(w));
 	for (size_t i = entry_count(w); i-- > w->published;)
-		TRY(remove_named(w, entries_of(w)[i].file));
+		TRY(remove_part(w, entries_of(w)[i].file, &w->parts.items[i - w->published]));
 	return SHERD_OK;
 }
 

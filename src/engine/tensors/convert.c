@@ -2,6 +2,7 @@
 
 #include "base/pool.h"
 #include "codec/crc32.h"
+#include "engine/tensors/folder.h"
 #include "engine/tensors/format.h"
 
 #include <stdlib.h>
@@ -70,10 +71,9 @@ static int write_part(void *arg, size_t index, sherd_error *err)
 	shd_conversion_object *o = &b->objects[index];
 	sherd_writer *writer = NULL;
 	count_bytes(b->conversion, o);
-	TRY(open_object(b->conversion, o->key, SHERD_WRITE_NEW, o->bytes, o->identity, &writer, err));
+	TRY(open_object(b->conversion, o->key, SHERD_WRITE_NEW, o->bytes, o->part.identity, &writer, err));
 	int rc = write_object(b->conversion, o, writer, err);
-	o->written = rc == SHERD_OK;
-	o->unknown = rc == SHERD_EUNKNOWN;
+	shd_part_written(&o->part, rc);
 	return rc;
 }
 
@@ -81,13 +81,7 @@ bool shd_conversion_undo(shd_conversion *c, shd_conversion_object *objects, size
 {
 	bool all = true;
 	for (size_t i = 0; i < count; i++)
-		if (objects[i].written) {
-			/* Another's under the same name, after somebody cleared ours, is not ours to remove. */
-			int rc = sherd_store_remove_if(c->store, objects[i].key, objects[i].identity, NULL);
-			all &= rc == SHERD_OK || rc == SHERD_ECONFLICT;
-		} else {
-			all &= !objects[i].unknown;
-		}
+		all &= shd_part_remove(&objects[i].part, c->store, objects[i].key);
 	return all;
 }
 
@@ -100,20 +94,15 @@ int shd_conversion_write(shd_conversion *c, shd_conversion_object *objects, size
 int shd_conversion_open_one(shd_conversion *c, const char *key, uint64_t size_hint, sherd_writer **out,
                             sherd_error *err)
 {
-	sherd_stat stat;
-	sherd_error failure;
-	int rc = sherd_store_stat(&stat, c->store, key, &failure);
-	if (rc == SHERD_ENOTFOUND && strcmp(failure.reason, "is-folder") == 0)
-		rc = shd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
-	else if (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && c->replace))
+	int named = shd_folder_look(c->store, key, err);
+	if (named == SHD_NAMES_NOTHING || (named == SHD_NAMES_OBJECT && c->replace))
 		return open_object(c, key, c->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, size_hint, NULL, out,
 		                   err);
-	else if (rc == SHERD_OK)
-		rc = shd_fail(&failure, SHERD_EEXIST, "exists", "it exists and may not be replaced");
-	rc = shd_in_object(&failure, rc, key);
-	if (err)
-		*err = failure;
-	return rc;
+	if (named == SHD_NAMES_FOLDER)
+		named = shd_fail(err, SHERD_EEXIST, "is-folder", "a folder is in its place");
+	else if (named > 0)
+		named = shd_fail(err, SHERD_EEXIST, "exists", "it exists and may not be replaced");
+	return shd_in_object(err, named, key);
 }
 
 int shd_conversion_write_one(shd_conversion *c, shd_conversion_object *object, sherd_error *err)

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/meter.h"
+#include "engine/publish/part.h"
 
 #include <sherd/convert.h>
 
@@ -30,9 +31,7 @@ typedef struct shd_conversion_object {
 	size_t count;
 	bool summed; /* crc32 is wanted */
 	/* When it was written: */
-	bool written;
-	bool unknown; /* its commit got no answer: it may come yet */
-	char identity[sizeof(((sherd_stat *)0)->identity)];
+	shd_part part;
 	uint64_t bytes;
 	uint32_t crc32; /* of all of it */
 } shd_conversion_object;

@@ -114,3 +114,64 @@ int shd_folder_of(shd_buf *out, const char *key, sherd_error *err)
 	shd_buf_u8(out, 0);
 	return shd_buf_check(out, err);
 }
+
+/* The one place where a reason decides: the store has no other word for it. */
+int shd_folder_look(sherd_store *store, const char *key, sherd_error *err)
+{
+	sherd_error failure = {0};
+	sherd_stat stat;
+	int rc = sherd_store_stat(&stat, store, key, &failure);
+	if (rc == SHERD_OK)
+		return SHD_NAMES_OBJECT;
+	if (rc == SHERD_ENOTFOUND)
+		return strcmp(failure.reason, "is-folder") == 0 ? SHD_NAMES_FOLDER : SHD_NAMES_NOTHING;
+	if (err)
+		*err = failure;
+	return rc;
+}
+
+typedef struct folder_path {
+	char text[SHERD_MAX_KEY + 1];
+} folder_path;
+
+/* What is too long for a key is not there and cannot be made. */
+static folder_path path_of(const char *folder)
+{
+	folder_path p = {{0}};
+	size_t len = strlen(folder);
+	len -= len && folder[len - 1] == '/';
+	memcpy(p.text, folder, len < sizeof(p.text) ? len : 0);
+	return p;
+}
+
+/* Without its last part. */
+static void cut_path(folder_path *p)
+{
+	char *last = strrchr(p->text, '/');
+	*(last ? last : p->text) = 0;
+}
+
+int shd_folder_missing(sherd_store *store, const char *folder, size_t *out, sherd_error *err)
+{
+	size_t missing = 0;
+	int named = SHD_NAMES_NOTHING;
+	for (folder_path p = path_of(folder); *p.text && named == SHD_NAMES_NOTHING; cut_path(&p)) {
+		named = shd_folder_look(store, p.text, err);
+		if (named < 0 && named != SHERD_EUNSUPPORTED)
+			return shd_in_object(err, named, p.text);
+		if (named == SHD_NAMES_OBJECT)
+			return shd_in_object(
+				err, shd_fail(err, SHERD_EEXIST, "not-a-folder", "a file is there, not a folder"),
+				p.text);
+		missing += named == SHD_NAMES_NOTHING;
+	}
+	*out = sherd_store_caps(store) & SHERD_CAP_MKDIR ? missing : 0;
+	return SHERD_OK;
+}
+
+void shd_folder_remove_made(sherd_store *store, const char *folder, size_t made)
+{
+	folder_path p = path_of(folder);
+	for (; made && *p.text && sherd_store_rmdir(store, p.text, NULL) == SHERD_OK; made--)
+		cut_path(&p);
+}

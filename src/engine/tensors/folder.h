@@ -35,6 +35,16 @@ int shd_folder_key(shd_buf *out, const char *folder, const char *name, sherd_err
 /* The folder that a file lies in, NUL-terminated, into an empty buffer. */
 int shd_folder_of(shd_buf *out, const char *key, sherd_error *err);
 
+/* What has a name. */
+typedef enum shd_named { SHD_NAMES_NOTHING = 0, SHD_NAMES_OBJECT, SHD_NAMES_FOLDER } shd_named;
+/* One of these, or < 0. Stores without folders have none. */
+int shd_folder_look(sherd_store *store, const char *key, sherd_error *err);
+/* How many parts of a folder's path ("a/b", "a/b/") are not there and have to be made, counted from its end;
+ * SHERD_EEXIST when one is an object. */
+int shd_folder_missing(sherd_store *store, const char *folder, size_t *out, sherd_error *err);
+/* Removes these again, as far as nothing is in them. */
+void shd_folder_remove_made(sherd_store *store, const char *folder, size_t made);
+
 /* Does the name end so, and have something before? */
 static inline bool shd_folder_has_suffix(shd_str name, const char *suffix)
 {

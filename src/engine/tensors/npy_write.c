@@ -1,4 +1,5 @@
 #include "engine/tensors/files.h"
+#include "engine/tensors/folder.h"
 #include "engine/tensors/set.h"
 
 #include "base/map.h"
@@ -103,16 +104,6 @@ static const char *key_in(shd_conversion *c, const char *leaf)
 	return key.failed ? NULL : shd_arena_str(&c->arena, (shd_str){(const char *)key.data, key.len});
 }
 
-/* A folder alone is no object, but the store tells that it is there. */
-static bool npy_write_has_folder(sherd_store *store, const char *folder)
-{
-	sherd_error found = {0};
-	sherd_stat stat;
-	return !(sherd_store_caps(store) & SHERD_CAP_MKDIR) ||
-	       sherd_store_stat(&stat, store, folder, &found) != SHERD_ENOTFOUND ||
-	       strcmp(found.reason, "not-found") != 0;
-}
-
 /* A folder is one thing: of two heads in it one would hide the other's set from every command. */
 static int npy_write_check_folder(const shd_conversion *c, const char *folder, sherd_error *err)
 {
@@ -146,10 +137,11 @@ static int write_folder(shd_conversion *c, shd_conversion_object *objects, size_
 	if (!folder)
 		return shd_fail_nomem(err);
 	TRY(npy_write_check_folder(c, folder, err));
-	bool there = !*folder || npy_write_has_folder(c->store, folder);
+	size_t missing;
+	TRY(shd_folder_missing(c->store, folder, &missing, err));
 	int rc = shd_conversion_set_write(c, &set, err);
-	if (rc < 0 && !there)
-		(void)sherd_store_rmdir(c->store, folder, NULL);
+	if (rc < 0)
+		shd_folder_remove_made(c->store, folder, missing);
 	return rc;
 }
 

@@ -4,6 +4,7 @@
 #include "codec/sha256.h"
 #include "engine/publish/claim.h"
 #include "engine/publish/head.h"
+#include "engine/tensors/folder.h"
 #include "format/tensor/set_claim.h"
 
 #include <errno.h>
@@ -41,7 +42,9 @@ static int set_look(shd_conversion *c, const shd_conversion_set *s, former *out,
 		                : shd_fail(&failure, SHERD_EEXIST, "exists", "it exists and may not be replaced");
 		free(TAKE(f.head.text));
 	}
-	if (rc == SHERD_ENOTFOUND && strcmp(failure.reason, "is-folder") == 0)
+	int named = rc == SHERD_ENOTFOUND ? shd_folder_look(c->store, s->head, &failure) : 0;
+	rc = named < 0 ? named : rc;
+	if (named == SHD_NAMES_FOLDER)
 		rc = shd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
 	if (rc < 0 && rc != SHERD_ENOTFOUND) {
 		rc = shd_in_object(&failure, rc, s->head);
@@ -65,12 +68,8 @@ static int make_attempt(char out[SHD_ATTEMPT_TEXT], sherd_error *err)
 /* 1 when there is an object of that key, 0 when not. */
 static int set_exists(const shd_conversion *c, const char *key, sherd_error *err)
 {
-	sherd_stat stat;
-	sherd_error failure;
-	int rc = sherd_store_stat(&stat, c->store, key, &failure);
-	if (rc < 0 && rc != SHERD_ENOTFOUND && err)
-		*err = failure;
-	return rc == SHERD_ENOTFOUND ? 0 : rc < 0 ? rc : 1;
+	int named = shd_folder_look(c->store, key, err);
+	return named == SHD_NAMES_FOLDER ? 0 : named;
 }
 
 /* The first object whose name is taken; NULL: none. */

@@ -2,6 +2,7 @@
 
 #include "engine/graph/open/create.h"
 #include "engine/graph/open/open.h"
+#include "engine/tensors/folder.h"
 
 #include <stdlib.h>
 
@@ -62,21 +63,6 @@ static int note_parts(const graph_place *p, shd_buf *parts, sherd_error *err)
 	return shd_buf_check(parts, err);
 }
 
-/* Was it there before? A folder alone is no object. */
-static bool making_has_folder(const graph_place *p)
-{
-	char name[SHERD_MAX_KEY + 1];
-	sherd_error found = {0};
-	sherd_stat stat;
-	size_t len = strlen(p->folder);
-	if (!len || len >= sizeof(name) || !(sherd_store_caps(p->store) & SHERD_CAP_MKDIR))
-		return true;
-	memcpy(name, p->folder, len);
-	name[len - 1] = 0;
-	return sherd_store_stat(&stat, p->store, name, &found) != SHERD_ENOTFOUND ||
-	       strcmp(found.reason, "not-found") != 0;
-}
-
 /* ---- clearing */
 
 static int remove_folders(const graph_making *m, sherd_error *err)
@@ -90,15 +76,6 @@ static int remove_folders(const graph_making *m, sherd_error *err)
 	return shd_graph_place_rmdir(m->place, "manifests", err);
 }
 
-/* The database's own, if it is empty. */
-static int remove_folder(const graph_place *p, sherd_error *err)
-{
-	char name[SHERD_MAX_KEY + 1];
-	memcpy(name, p->folder, strlen(p->folder));
-	name[strlen(p->folder) - 1] = 0;
-	return sherd_store_rmdir(p->store, name, err);
-}
-
 /* What is there is ours as long as the head is: it is noted, then the head is taken so that nobody else can be about to
  * publish it, then it goes. graph.making and the head go last, so that what cannot be removed is known for what it is.
  * All that happens under the lock: who has it next makes the same folders. Who never had the claim has made none. */
@@ -109,7 +86,7 @@ static int making_undo(graph_making *m, sherd_error *err)
 		TRY(note_parts(m->place, &parts, err));
 		TRY(shd_graph_head_vacate(m->place, &m->head, err));
 		TRY(shd_graph_remove_noted(m->place, &parts, err));
-		if (m->made_folder)
+		if (m->missing)
 			TRY(remove_folders(m, err));
 		TRY(shd_graph_place_remove(m->place, SHD_RFDB_MAKING, err));
 		TRY(shd_graph_place_remove_if(m->place, SHD_RFDB_CURRENT, m->head.identity, err));
@@ -118,7 +95,8 @@ static int making_undo(graph_making *m, sherd_error *err)
 	}
 	if (*m->lock_identity)
 		TRY(shd_graph_place_remove_if(m->place, SHD_RFDB_LOCK, m->lock_identity, err));
-	return m->made_folder ? remove_folder(m->place, err) : SHERD_OK;
+	shd_folder_remove_made(m->place->store, m->place->folder, m->missing);
+	return SHERD_OK;
 }
 
 /* ---- making */
@@ -257,7 +235,7 @@ int shd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_gr
 	*m = (graph_making){.place = p};
 	TRY(check_layout(layout, err));
 	TRY(check_absent(p, &m->head, err));
-	m->made_folder = !making_has_folder(p);
+	TRY(shd_folder_missing(p->store, p->folder, &m->missing, err));
 	int rc = take_lock(m, err);
 	if (rc == SHERD_OK)
 		rc = making_claim(m, err);

@@ -15,7 +15,7 @@ typedef struct graph_making {
 	const graph_place *place;
 	sherd_lock *lock;       /* the writer's, on LOCK */
 	char lock_identity[72]; /* of the LOCK that was made, or "" */
-	bool made_folder;       /* it was not there before */
+	size_t missing;         /* parts of the folder's path that were not there before */
 	bool marked;            /* graph.making is ours */
 	bool claimed;           /* the head was ours */
 	graph_head head;

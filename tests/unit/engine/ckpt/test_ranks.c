@@ -159,6 +159,8 @@ TEST(a_rank_that_is_refused_over_unreadable_metadata_has_committed_nothing)
 	sherd_stat there;
 	assert_ok(sherd_store_stat(&there, STORE, "m.metadata.json", err));
 	assert_int_equal(there.size, 7);
+	assert_int_equal(object_count(STORE, "m_shard_0"), 1);
+	assert_int_equal(object_count(STORE, "m_shard_1"), 0);
 }
 
 TEST(a_rank_outside_the_world_is_refused)

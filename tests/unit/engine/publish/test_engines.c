@@ -1,6 +1,7 @@
 /* Each engine on a store without locks that loses the answer to the write of its head, or delivers it late: who is told
  * that it succeeded has its set there, and who is told that nobody knows finds it whole when the write arrives. */
 #include "support/ckpt_sample.h"
+#include "support/fail_store.h"
 #include "support/graph_auto.h"
 #include "support/graph_make.h"
 #include "support/late_store.h"
@@ -89,15 +90,18 @@ typedef struct engine {
 	bool once;         /* its head is written in pieces, and cannot be written again */
 	bool mute;         /* and does not tell whose it is */
 	const char *claim; /* NULL: none of the common ones, or one that says nothing */
+	const char *part;  /* one that it writes; NULL: whose name depends */
 } engine;
 
 static const engine engines[] = {
-	{"rows", "r", "r/rows.manifest.json", save_rows, false, false, "r/rows.packing"},
-	{"checkpoints", "c", "c.metadata.json", save_ckpt, false, false, NULL},
-	{"indexed shards", "m", "m.safetensors.index.json", save_index, false, false, "m.safetensors.saving"},
-	{"graphs", "g", "g/current.json", add_node, false, false, NULL},
-	{"containers", "q.sdc", "q.shard0-of-2.sdc", save_container, true, false, NULL},
-	{"shards of SDNB", "d.sdnb", "d.shard0-of-2.sdnb", save_sdnb, true, true, "d.sdnb.saving"},
+	{"rows", "r", "r/rows.manifest.json", save_rows, false, false, "r/rows.packing", "r/part-00000.shard"},
+	{"checkpoints", "c", "c.metadata.json", save_ckpt, false, false, NULL, "c_shard_0.shard"},
+	{"indexed shards", "m", "m.safetensors.index.json", save_index, false, false, "m.safetensors.saving",
+         "m-00001-of-00002.safetensors"},
+	{"graphs", "g", "g/current.json", add_node, false, false, NULL, NULL},
+	{"containers", "q.sdc", "q.shard0-of-2.sdc", save_container, true, false, NULL, "q.shard1-of-2.sdc"},
+	{"shards of SDNB", "d.sdnb", "d.shard0-of-2.sdnb", save_sdnb, true, true, "d.sdnb.saving",
+         "d.shard1-of-2.sdnb"},
 };
 
 /* ---- what is there */
@@ -180,6 +184,51 @@ TEST(a_claim_whose_answer_was_lost_is_held_and_dropped)
 	with_each(lose_claim);
 }
 
+/* ---- the part of another */
+
+/* Takes the save for dead, clears after it, and writes a part of the same name. */
+static void clear_by_hand(void *arg, sherd_store *below)
+{
+	const engine *e = arg;
+	static const char *const claims[] = {"r/rows.packing", "c.saving", "m.safetensors.saving", "q.shard.saving",
+	                                     "d.sdnb.saving"};
+	for (size_t i = 0; i < COUNT_OF(claims); i++)
+		assert_ok(sherd_store_remove(below, claims[i], err));
+	assert_ok(sherd_store_put(below, e->part, SHERD_WRITE_REPLACE, "another's", 9, err));
+}
+
+static bool meet_another(const engine *e, bool locks, long nth)
+{
+	sherd_store *inner = NULL;
+	assert_ok(sherd_store_open_memory(&inner, err));
+	sherd_store *below = fail_store_over(inner), *far = late_store_over(below);
+	fail_store_call_at(below, nth, clear_by_hand, (void *)(uintptr_t)e);
+	int saved = e->save(locks ? below : far, NULL);
+	bool hit = fail_store_hit(below);
+	fail_store_at(below, 0);
+	char *text = NULL;
+	size_t len = 0;
+	if (hit && saved < 0) {
+		int rc = sherd_store_get(&text, &len, inner, e->part, 100, NULL);
+		if (rc < 0 || len != 9)
+			fail_msg("%s: what another wrote is gone, step %ld", e->name, nth);
+	}
+	free(text);
+	sherd_store_close(far);
+	sherd_store_close(below);
+	return hit;
+}
+
+TEST(who_undoes_leaves_the_part_of_another_that_has_the_same_name)
+{
+	(void)memory_store_open(state);
+	for (size_t i = 0; i < COUNT_OF(engines); i++)
+		for (long nth = 1; engines[i].part; nth++)
+			if (!meet_another(&engines[i], true, nth) & !meet_another(&engines[i], false, nth))
+				break;
+	(void)memory_store_close(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +236,7 @@ int main(void)
 		cmocka_unit_test(a_lost_write_is_repeated),
 		cmocka_unit_test(a_claim_whose_answer_was_lost_is_held_and_dropped),
 		cmocka_unit_test(a_write_that_arrives_after_its_saver_gave_up_finds_all_its_parts),
+		cmocka_unit_test(who_undoes_leaves_the_part_of_another_that_has_the_same_name),
 	};
 	return cmocka_run_group_tests_name("engines", tests, NULL, NULL);
 }

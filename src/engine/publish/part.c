@@ -1,0 +1,19 @@
+#include "engine/publish/part.h"
+
+void shd_part_written(shd_part *part, int rc)
+{
+	part->there = rc != SHERD_EEXIST && rc != SHERD_ECONFLICT;
+	part->unknown = rc == SHERD_EUNKNOWN;
+}
+
+bool shd_part_remove(shd_part *part, sherd_store *store, const char *key)
+{
+	sherd_stat stat;
+	if (part->there && *part->identity) {
+		int rc = sherd_store_remove_if(store, key, part->identity, NULL);
+		part->there = rc != SHERD_OK && rc != SHERD_ECONFLICT;
+	} else if (part->there && !part->unknown) {
+		part->there = sherd_store_stat(&stat, store, key, NULL) != SHERD_ENOTFOUND;
+	}
+	return !part->there;
+}
