@@ -37,24 +37,13 @@ void sherd_rows_cursor_close(sherd_rows_cursor *c)
 	free(c);
 }
 
-/* First what follows, so that it is fetched while this batch is converted. */
-static void look_ahead(sherd_rows_cursor *c, const rows_sequence *before)
-{
-	if (c->fetch.queue && c->pick.straight) {
-		if (shd_rows_pieces_lost(&c->fetch.pieces))
-			shd_rows_scout_init(&c->scout, before, c->fetch.window);
-		return;
-	}
-	shd_rows_scout_follow(&c->scout, &c->pick, &c->hints);
-	shd_rows_fetch_ahead(&c->fetch, &c->hints);
-}
-
 int sherd_rows_next(sherd_rows_batch *out, sherd_rows_cursor *c, sherd_error *err)
 {
 	rows_sequence before = c->sequence;
 	int rc = shd_rows_sequence_next(&c->sequence, &c->pick, err);
 	if (rc > 0) {
-		look_ahead(c, &before);
+		/* First what follows, so that it is fetched while this batch is converted. */
+		shd_rows_fetch_follow(&c->fetch, &c->pick, &before, &c->scout, &c->hints);
 		rc = shd_rows_fetch_pick(&c->fetch, &c->pick, &c->scout, out, err);
 		rc = rc < 0 ? rc : 1;
 	} else if (rc == 0) {

@@ -372,6 +372,19 @@ void shd_rows_fetch_ahead(rows_fetch *f, const rows_hints *h)
 		}
 }
 
+void shd_rows_fetch_follow(rows_fetch *f, const rows_pick *pick, const rows_sequence *before, rows_scout *scout,
+                           rows_hints *hints)
+{
+	if (f->queue && pick->straight) {
+		/* The queue asks the scout itself, which must stand where the pieces end. */
+		if (shd_rows_pieces_lost(&f->pieces))
+			shd_rows_scout_init(scout, before, f->window);
+		return;
+	}
+	shd_rows_scout_follow(scout, pick, hints);
+	shd_rows_fetch_ahead(f, hints);
+}
+
 /* ---- single rows */
 
 static int fetch_by_id(const void *a, const void *b)

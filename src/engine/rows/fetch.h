@@ -47,14 +47,17 @@ void shd_rows_fetch_done(rows_fetch *f);
 void shd_rows_fetch_verify(rows_fetch *f, rows_checked *checked);
 /* The stream begins again, or elsewhere: what was asked for ahead is forgotten. again: at its beginning. */
 void shd_rows_fetch_restart(rows_fetch *f, bool again);
-/* Brings the rows of a pick; what it hands out is valid until the next call. With a queue the scout says what follows:
- * it must stand where the pieces end, which shd_rows_pieces_lost() tells. */
+/* Brings the rows of a pick; what it hands out is valid until the next call. scout: the one that
+ * shd_rows_fetch_follow() had for this pick; NULL: what follows goes to others. */
 int shd_rows_fetch_pick(rows_fetch *f, const rows_pick *pick, rows_scout *scout, sherd_rows_batch *out,
                         sherd_error *err);
 /* At the end: was all that was handed out what the files hold? */
 int shd_rows_fetch_settle(rows_fetch *f, sherd_error *err);
 /* Copies rows by id to where the caller wants them. */
 int shd_rows_fetch_ids(rows_fetch *f, const uint64_t *ids, size_t count, void *out, sherd_error *err);
+/* Before a pick: asks for what comes after it. before: where the sequence stood in front of it. */
+void shd_rows_fetch_follow(rows_fetch *f, const rows_pick *pick, const rows_sequence *before, rows_scout *scout,
+                           rows_hints *hints);
 /* Hints at rows that will be picked soon. A shard that cannot be opened yet is no failure yet. */
 void shd_rows_fetch_ahead(rows_fetch *f, const rows_hints *hints);
 
