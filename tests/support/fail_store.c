@@ -16,6 +16,7 @@ typedef struct fail_store {
 	sherd_store *inner;
 	_Atomic long countdown;
 	_Atomic uint64_t read;
+	_Atomic long opens, lists;
 	_Atomic bool hit;
 	void (*call)(void *arg, sherd_store *inner); /* instead of failing */
 	void *arg;
@@ -78,6 +79,7 @@ static void reader_close(sherd_reader *reader)
 static int store_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	fail_store *f = (fail_store *)store;
+	(void)atomic_fetch_add(&f->opens, 1);
 	TRY(count(f, "read", err));
 	fail_reader *r = calloc(1, sizeof(*r));
 	if (!r)
@@ -157,6 +159,7 @@ static int store_list(sherd_store *store, const char *prefix, const char *after,
                       sherd_error *err)
 {
 	fail_store *f = (fail_store *)store;
+	(void)atomic_fetch_add(&f->lists, 1);
 	TRY(count(f, "list", err));
 	return f->inner->ops->list(f->inner, prefix, after, each, arg, err);
 }
@@ -270,6 +273,16 @@ void fail_store_at(sherd_store *store, long nth)
 uint64_t fail_store_read_bytes(sherd_store *store)
 {
 	return atomic_load(&((fail_store *)store)->read);
+}
+
+long fail_store_opens(sherd_store *store)
+{
+	return atomic_load(&((fail_store *)store)->opens);
+}
+
+long fail_store_lists(sherd_store *store)
+{
+	return atomic_load(&((fail_store *)store)->lists);
 }
 
 bool fail_store_hit(sherd_store *store)

@@ -16,6 +16,9 @@ bool fail_store_hit(sherd_store *store);
 void fail_store_call_at(sherd_store *store, long nth, void (*fn)(void *arg, sherd_store *inner), void *arg);
 /* Bytes that readers were asked for since the store was opened; what was mapped does not count. */
 uint64_t fail_store_read_bytes(sherd_store *store);
+/* How often an object was opened to be read, or looked for; how often keys were listed: since the store was opened. */
+long fail_store_opens(sherd_store *store);
+long fail_store_lists(sherd_store *store);
 
 /* Calls it with the nth operation failing, for every n: SHERD_EIO of a named object each time, then SHERD_OK. Returns
  * how many there are. */

@@ -81,6 +81,12 @@ static int copy_part(const sherd_ckpt *c, part *p, bool checked, uint8_t *scratc
 	return shd_in_reader(err, rc, f->reader);
 }
 
+/* Room for copying out of a piece (of a tensor) of so many bytes. */
+static uint8_t *make_scratch(uint64_t bytes)
+{
+	return malloc(bytes < RUNS_WINDOW ? (size_t)bytes : RUNS_WINDOW);
+}
+
 /* Needs scratch only where runs are short; it is made when first needed. */
 static int read_box(const sherd_ckpt *c, size_t tensor, const box *target, uint32_t ndim, bool proven, uint8_t *dst,
                     uint8_t **scratch, sherd_error *err)
@@ -91,7 +97,7 @@ static int read_box(const sherd_ckpt *c, size_t tensor, const box *target, uint3
 		part p;
 		if (!share_of(&c->tensors[tensor], &pieces[i], target, ndim, dst, &p))
 			continue;
-		if (p.runs.outer && !*scratch && !(*scratch = malloc(RUNS_WINDOW)))
+		if (p.runs.outer && !*scratch && !(*scratch = make_scratch(c->tensors[tensor].bytes)))
 			return shd_fail_nomem(err);
 		if (proven)
 			TRY(shd_ckpt_prove(c, p.piece, p.runs.src, p.runs.end, err));
@@ -292,7 +298,7 @@ static int load_part(void *arg, size_t i, sherd_error *err)
 	uint8_t *scratch = NULL;
 	if (p.arrived)
 		return SHERD_OK;
-	if ((p.runs.outer || l->checked) && !(scratch = malloc(RUNS_WINDOW)))
+	if ((p.runs.outer || l->checked) && !(scratch = make_scratch(p.piece->bytes)))
 		return shd_fail_nomem(err);
 	int rc = copy_part(l->ckpt, &p, l->checked, scratch, err);
 	free(scratch);

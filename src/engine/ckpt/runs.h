@@ -31,17 +31,19 @@ void shd_runs_next(runs *r);
 /* The common part of two boxes; false when it is empty. */
 bool shd_box_meet(const box *a, const box *b, uint32_t ndim, box *out);
 
-/* Room for one worker's reading. */
+/* Room for one worker's reading; where the piece is smaller, as many bytes as that has. */
 #define RUNS_WINDOW (4u << 20)
 
 /* Bytes of the object on their way: borrowed where the store has them in memory, else read into scratch, which has
- * RUNS_WINDOW bytes, as len at most. Release them before the next call, and before what was made of them is trusted. */
+ * room for len bytes, RUNS_WINDOW at most. Release them before the next call, and before what was made of them is
+ * trusted. */
 int shd_runs_fetch(const sherd_reader *reader, uint64_t at, size_t len, uint8_t *scratch, const uint8_t **bytes,
                    sherd_error *err);
 int shd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const uint8_t *scratch, const uint8_t *bytes,
                      sherd_error *err);
 
-/* Copies all runs from the piece that begins at byte `base` of the reader; scratch has RUNS_WINDOW bytes. */
+/* Copies all runs from the piece that begins at byte `base` of the reader; scratch has RUNS_WINDOW
+ * bytes, or those of the piece. */
 int shd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t *scratch, sherd_error *err);
 /* The same, and every block of the piece that a run touches is read whole and must have its CRC. */
 int shd_runs_copy_checked(runs *r, const sherd_reader *reader, uint64_t base, uint64_t bytes, const uint32_t *crcs,

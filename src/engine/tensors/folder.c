@@ -2,9 +2,10 @@
 
 #include "base/error.h"
 
-/* Stores list all keys below a prefix. After so many that lie deeper than the folder the listing is begun anew
- * after that part of the tree. */
-enum { MOST_DEEP = 1000 };
+/* Stores list all keys below a prefix. After so many that lie deeper than the folder the listing is begun anew after
+ * that part of the tree; the next time after twice as many, since beginning anew may cost a look at the whole folder.
+ */
+enum { FEW_DEEP = 1000 };
 
 typedef struct gathering {
 	shd_folder *folder;
@@ -12,7 +13,7 @@ typedef struct gathering {
 	void *arg;
 	size_t base; /* bytes of the folder in a key */
 	SHD_VEC(shd_folder_file) list;
-	size_t deep;
+	size_t deep, most_deep;        /* keys since it was begun; until it is begun anew */
 	char after[SHERD_MAX_KEY + 2]; /* where to begin anew, "" when the end was reached */
 	bool nomem;
 } gathering;
@@ -43,9 +44,10 @@ static bool gather_file(void *arg, const char *key, const sherd_stat *stat)
 	gathering *g = arg;
 	const char *name = key + g->base;
 	if (strchr(name, '/')) {
-		if (++g->deep < MOST_DEEP)
+		if (++g->deep < g->most_deep)
 			return true;
 		g->deep = 0;
+		g->most_deep *= 2;
 		skip_part(g, key);
 		return false;
 	}
@@ -72,7 +74,7 @@ int shd_folder_open(shd_folder *out, sherd_store *store, const char *folder, shd
                     sherd_error *err)
 {
 	shd_folder made = {0};
-	gathering g = {.folder = &made, .want = want, .arg = arg};
+	gathering g = {.folder = &made, .want = want, .arg = arg, .most_deep = FEW_DEEP};
 	int rc = gather_all(&g, store, folder, err);
 	shd_vec_done(&g.list);
 	if (rc < 0)
