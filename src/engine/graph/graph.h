@@ -24,11 +24,18 @@ typedef struct graph_written {
 	char segment[72], sidecar[72];
 } graph_written;
 
+typedef enum graph_mode {
+	GRAPH_READER,
+	GRAPH_WRITER,
+	GRAPH_AHEAD,  /* a writer that has spilled: its view is not that of the version */
+	GRAPH_BROKEN, /* a writer whose buffer is not whole any more, or who cannot tell whether it committed */
+} graph_mode;
+
 struct sherd_graph {
+	graph_mode mode;
 	graph_place place;
 	sherd_store *owned; /* the store of an ephemeral graph */
 	sherd_pool *pool;
-	bool writable, broken; /* broken: the buffer is not whole any more */
 
 	shd_rfdb_config config;
 	shd_rfdb_plan plan; /* DIRECTORY only */
@@ -46,13 +53,10 @@ struct sherd_graph {
 
 	/* A writer's. */
 	graph_buffer buffer;
-	bool only_updates;     /* the buffer holds replacements of files and nothing else */
 	uint64_t next_segment; /* a number that no file has; 0: not known yet */
 	uint64_t next_age;
-	size_t plan_written;            /* assignments that are on disk */
-	bool loading;                   /* segments are not merged: memory must not grow with them */
-	bool spilling;                  /* segments are written, no version is made */
-	bool ahead;                     /* the view is not that of the version: something was spilled */
+	size_t plan_written; /* assignments that are on disk */
+	bool loading;        /* a database that is made: segments are not merged, memory must not grow with them */
 	SHD_VEC(graph_written) spilled; /* since the version, and not part of it */
 };
 

@@ -43,7 +43,8 @@ typedef struct graph_buffer {
 	graph_new_node *nodes;
 	graph_new_edge *edges;
 	size_t node_count, node_room, edge_count, edge_room;
-	graph_ids by_id; /* to nodes */
+	bool only_updates; /* it holds replacements of files and nothing else */
+	graph_ids by_id;   /* to nodes */
 	shd_arena arena;
 	shd_map texts; /* types and files, each copied once */
 	/* Copies by where they were given from: texts that repeat mostly come from one place. */

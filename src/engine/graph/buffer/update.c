@@ -250,7 +250,7 @@ static int apply(update *u, const sherd_graph_node *nodes, size_t node_count, co
 {
 	sherd_graph *g = u->graph;
 	if (!graph_is_dirty(g))
-		g->only_updates = true;
+		g->buffer.only_updates = true;
 	for (size_t i = 0; i < u->gone.count; i++)
 		if (!shd_graph_buffer_kill_edge(&g->buffer, &u->gone.items[i]))
 			return shd_graph_break(g, err);
@@ -261,7 +261,7 @@ static int apply(update *u, const sherd_graph_node *nodes, size_t node_count, co
 	if (rc == SHERD_OK)
 		rc = shd_graph_put_edges(g, edges, edge_count, err);
 	if (rc < 0)
-		g->broken = true;
+		g->mode = GRAPH_BROKEN;
 	return rc;
 }
 

@@ -11,16 +11,16 @@
 
 int shd_graph_check_writable(const sherd_graph *g, sherd_error *err)
 {
-	if (!g->writable)
+	if (g->mode == GRAPH_READER)
 		return shd_fail(err, SHERD_EINVAL, "read-only", "the graph is open for reading only");
-	if (g->broken)
+	if (g->mode == GRAPH_BROKEN)
 		return shd_fail(err, SHERD_ENOMEM, "no-memory", "memory ran out before: what was added is not whole");
 	return SHERD_OK;
 }
 
 int shd_graph_break(sherd_graph *g, sherd_error *err)
 {
-	g->broken = true;
+	g->mode = GRAPH_BROKEN;
 	return shd_fail_nomem(err);
 }
 
@@ -165,7 +165,7 @@ int shd_graph_put_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t co
 	for (size_t i = 0; i < count; i += TOGETHER) {
 		int rc = put_some_nodes(g, nodes + i, count - i < TOGETHER ? count - i : TOGETHER, err);
 		if (rc < 0) {
-			g->broken = g->broken || i > 0;
+			g->mode = i > 0 ? GRAPH_BROKEN : g->mode;
 			return rc;
 		}
 	}
@@ -192,7 +192,7 @@ int sherd_graph_add_nodes(sherd_graph *g, const sherd_graph_node *nodes, size_t 
 	TRY(shd_graph_check_writable(g, err));
 	TRY(shd_graph_check_nodes(g, nodes, count, err));
 	if (count)
-		g->only_updates = false;
+		g->buffer.only_updates = false;
 	return shd_graph_put_nodes(g, nodes, count, err);
 }
 
@@ -231,7 +231,7 @@ int sherd_graph_add_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t 
 	TRY(shd_graph_check_writable(g, err));
 	TRY(check_batch(&(batch){.graph = g, .edges = edges, .count = count}, check_some_new_edges, err));
 	if (count)
-		g->only_updates = false;
+		g->buffer.only_updates = false;
 	return shd_graph_put_edges(g, edges, count, err);
 }
 
@@ -273,7 +273,7 @@ int sherd_graph_delete_nodes(sherd_graph *g, const sherd_graph_id *ids, size_t c
 		live++;
 	}
 	if (live)
-		g->only_updates = false;
+		g->buffer.only_updates = false;
 	if (deleted)
 		*deleted = live;
 	return SHERD_OK;
@@ -305,7 +305,7 @@ int sherd_graph_delete_edges(sherd_graph *g, const sherd_graph_edge *edges, size
 		                               .type = graph_text_in(edges[i].type)};
 		int rc = shd_graph_edge_lives(g, &key, err);
 		if (rc < 0) {
-			g->broken = g->broken || live;
+			g->mode = live ? GRAPH_BROKEN : g->mode;
 			return rc;
 		}
 		if (rc && !shd_graph_buffer_kill_edge(&g->buffer, &key))
@@ -313,7 +313,7 @@ int sherd_graph_delete_edges(sherd_graph *g, const sherd_graph_edge *edges, size
 		live += (uint64_t)rc;
 	}
 	if (live)
-		g->only_updates = false;
+		g->buffer.only_updates = false;
 	if (deleted)
 		*deleted = live;
 	return SHERD_OK;

@@ -68,7 +68,7 @@ static bool disk_segment_fits(const graph_segment *s, const shd_rfdb_sidecar *x)
 }
 
 /* Whatever is wrong with a sidecar, the segment can do without. */
-static int open_index(graph_segment *s, const graph_place *place, sherd_error *err)
+int shd_graph_segment_open_index(graph_segment *s, const graph_place *place, sherd_error *err)
 {
 	char name[SHD_RFDB_NAME_MAX];
 	const void *data;
@@ -94,8 +94,8 @@ static bool ascends(const shd_rfdb_texts *t)
 	return true;
 }
 
-int shd_graph_segment_open(graph_segment **out, const graph_place *place, const shd_rfdb_descriptor *about, bool level1,
-                           sherd_error *err)
+int shd_graph_segment_open_rows(graph_segment **out, const graph_place *place, const shd_rfdb_descriptor *about,
+                                bool level1, sherd_error *err)
 {
 	SHD_AUTO(graph_segment, shd_graph_segment_close) s = calloc(1, sizeof(*s));
 	if (!s)
@@ -107,7 +107,16 @@ int shd_graph_segment_open(graph_segment **out, const graph_place *place, const 
 	s->types_sorted = ascends(&about->types);
 	s->files_sorted = ascends(&about->files);
 	TRY(shd_graph_segment_blame(s, err, open_rows(s, place, err)));
-	TRY(open_index(s, place, err));
+	*out = TAKE(s);
+	return SHERD_OK;
+}
+
+int shd_graph_segment_open(graph_segment **out, const graph_place *place, const shd_rfdb_descriptor *about, bool level1,
+                           sherd_error *err)
+{
+	SHD_AUTO(graph_segment, shd_graph_segment_close) s = NULL;
+	TRY(shd_graph_segment_open_rows(&s, place, about, level1, err));
+	TRY(shd_graph_segment_open_index(s, place, err));
 	*out = TAKE(s);
 	return SHERD_OK;
 }

@@ -56,6 +56,10 @@ typedef struct graph_segment {
  * descriptor is SHERD_ECORRUPT. */
 int shd_graph_segment_open(graph_segment **out, const graph_place *place, const shd_rfdb_descriptor *about, bool level1,
                            sherd_error *err);
+/* The same in two steps, for who writes the sidecar in between. */
+int shd_graph_segment_open_rows(graph_segment **out, const graph_place *place, const shd_rfdb_descriptor *about,
+                                bool level1, sherd_error *err);
+int shd_graph_segment_open_index(graph_segment *s, const graph_place *place, sherd_error *err);
 void shd_graph_segment_close(graph_segment *s); /* NULL is fine */
 
 /* The slow way of the next one. */

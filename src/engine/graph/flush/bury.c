@@ -78,7 +78,7 @@ static void clear_all(graph_flush *f)
 
 int shd_graph_flush_bury(graph_flush *f, sherd_error *err)
 {
-	if (f->compact) {
+	if (f->purpose == GRAPH_COMPACT) {
 		clear_all(f);
 	} else {
 		TRY(bury_nodes(f, err));

@@ -149,7 +149,7 @@ static shd_rfdb_compaction compaction_of(const next *n)
 {
 	const graph_flush *f = n->flush;
 	shd_rfdb_compaction c = f->graph->compaction;
-	if (f->compact) {
+	if (f->purpose == GRAPH_COMPACT) {
 		c = (shd_rfdb_compaction){.version = n->version, .time_ms = f->time_ns / 1000000};
 		for (size_t i = 0; i < f->count; i++)
 			c.merged += i == 0 || f->targets[i].shard != f->targets[i - 1].shard;
@@ -267,9 +267,8 @@ static void adopt(next *n)
 	f->counts = (graph_counts){0};
 	g->compaction = compaction;
 	shd_graph_buffer_done(&g->buffer);
-	g->only_updates = false;
-	g->ahead = g->spilling;
-	if (!g->spilling)
+	g->mode = f->purpose == GRAPH_SPILL ? GRAPH_AHEAD : GRAPH_WRITER;
+	if (f->purpose != GRAPH_SPILL)
 		g->version = n->version;
 }
 
@@ -300,7 +299,7 @@ static bool is_in_view(const sherd_graph *g, const shd_rfdb_file *file)
 
 void shd_graph_drop_spilled(sherd_graph *g, bool all)
 {
-	for (size_t i = 0; i < g->spilled.count && !g->broken; i++)
+	for (size_t i = 0; i < g->spilled.count && g->mode != GRAPH_BROKEN; i++)
 		if (all || !is_in_view(g, &g->spilled.items[i].file))
 			shd_graph_remove_written(&g->place, &g->spilled.items[i]);
 	g->spilled.count = 0;
@@ -315,12 +314,13 @@ static int flush_commit(next *n, sherd_error *err)
 		TRY(commit_describe(n, kind, err));
 	}
 	TRY(next_tombstones(n, err));
-	if (g->spilling) {
+	if (n->flush->purpose == GRAPH_SPILL) {
 		TRY(note_spilled(n->flush, err));
 		adopt(n);
 		return SHERD_OK;
 	}
-	bool edit = g->only_updates && !n->flush->compact && !g->ahead && n->version % FULL_EVERY != 0;
+	bool edit = g->buffer.only_updates && n->flush->purpose == GRAPH_COMMIT && g->mode == GRAPH_WRITER &&
+	            n->version % FULL_EVERY != 0;
 	const shd_rfdb_manifest m = full_of(n);
 	SHD_AUTO_BUF full = {0};
 	if (!edit) {

@@ -120,15 +120,15 @@ static int store_target(const graph_flush *f, graph_target *t, shd_rfdb_writer *
 	graph_segment *made = NULL;
 	const graph_place *p = &f->graph->place;
 	int rc = store_segment(f, t, w, &arena, &about, err);
-	/* Once without a sidecar, to build one from what was stored; then with it. */
+	/* The sidecar is built from what was stored. */
 	if (rc == SHERD_OK)
-		rc = shd_graph_segment_open(&made, p, &about, f->compact, err);
+		rc = shd_graph_segment_open_rows(&made, p, &about, f->purpose == GRAPH_COMPACT, err);
 	if (rc == SHERD_OK)
 		rc = store_sidecar(f, t, made, err);
-	shd_graph_segment_close(TAKE(made));
 	if (rc == SHERD_OK)
-		rc = shd_graph_segment_open(&made, p, &about, f->compact, err);
-	if (rc < 0 || !made) {
+		rc = shd_graph_segment_open_index(made, p, err);
+	if (rc < 0) {
+		shd_graph_segment_close(made);
 		shd_arena_done(&arena);
 		return rc;
 	}

@@ -202,14 +202,14 @@ static void flush_done(graph_flush *f)
 	shd_meter_done(&f->meter);
 }
 
-int shd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_graph_commit_options *commit,
-                        sherd_error *err)
+int shd_graph_flush_run(sherd_graph *g, graph_purpose purpose, const graph_ids *moves,
+                        const sherd_graph_commit_options *commit, sherd_error *err)
 {
 	static const sherd_graph_commit_options defaults = {0};
 	if (!commit)
 		commit = &defaults;
 	graph_flush f = {.graph = g,
-	                 .compact = moves != NULL,
+	                 .purpose = purpose,
 	                 .moves = moves && moves->count ? moves : NULL,
 	                 .time_ns = commit->time_ns > 0 ? (uint64_t)commit->time_ns : 0};
 	shd_meter_init(&f.meter, commit->progress, 0);
@@ -218,7 +218,7 @@ int shd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_grap
 		rc = shd_graph_view_settle(&g->view, rc, err);
 	rc = shd_graph_head_judge(&g->place, &g->head, rc, err);
 	/* A broken graph may have been committed: its files stay for the next writer to judge. */
-	if (rc < 0 && !g->broken)
+	if (rc < 0 && g->mode != GRAPH_BROKEN)
 		flush_undo(&f);
 	flush_done(&f);
 	return rc;
@@ -227,16 +227,12 @@ int shd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_grap
 int sherd_graph_flush(sherd_graph *g, const sherd_graph_commit_options *commit, sherd_error *err)
 {
 	TRY(shd_graph_check_writable(g, err));
-	return graph_is_dirty(g) || g->ahead ? shd_graph_flush_run(g, NULL, commit, err) : SHERD_OK;
+	return graph_is_dirty(g) || g->mode == GRAPH_AHEAD ? shd_graph_flush_run(g, GRAPH_COMMIT, NULL, commit, err)
+	                                                   : SHERD_OK;
 }
 
 int sherd_graph_spill(sherd_graph *g, sherd_error *err)
 {
 	TRY(shd_graph_check_writable(g, err));
-	if (!graph_is_dirty(g))
-		return SHERD_OK;
-	g->spilling = true;
-	int rc = shd_graph_flush_run(g, NULL, NULL, err);
-	g->spilling = false;
-	return rc;
+	return graph_is_dirty(g) ? shd_graph_flush_run(g, GRAPH_SPILL, NULL, NULL, err) : SHERD_OK;
 }

@@ -24,8 +24,15 @@ typedef struct graph_target {
 	shd_rfdb_edge_key_vec dead_edges, undead_edges; /* tombstones that come and go */
 } graph_target;
 
+typedef enum graph_purpose {
+	GRAPH_COMMIT,
+	GRAPH_SPILL,   /* segments are written, no version is made */
+	GRAPH_COMPACT, /* all segments are merged, into L1 */
+} graph_purpose;
+
 typedef struct graph_flush {
 	sherd_graph *graph;
+	graph_purpose purpose;
 	graph_target *targets; /* by shard, then kind */
 	size_t count;
 	graph_target **by_size; /* the largest first: whoever is last should not have much to do */
@@ -35,8 +42,7 @@ typedef struct graph_flush {
 	uint32_t shards;
 	bool scattered; /* a key of the buffer may have rows in another shard: the buffer is settled, and asked */
 	bool placed;    /* of the version to come, as in the view */
-	bool compact;   /* all segments are merged, into L1 */
-	const graph_ids *moves; /* compact: nodes that go to another shard with the edges from them, and to which */
+	const graph_ids *moves; /* nodes that go to another shard with the edges from them, and to which */
 	graph_counts counts;    /* of the version to come */
 	shd_rfdb_id_vec dead_nodes, undead_nodes; /* tombstones that come and go */
 	shd_rfdb_edge_key_vec dead_edges, undead_edges;
@@ -76,8 +82,8 @@ void shd_graph_remove_written(const graph_place *p, const graph_written *w);
 /* Removes files that were spilled: all of them, or those that the version just made does not name. */
 void shd_graph_drop_spilled(sherd_graph *g, bool all);
 
-/* The whole of it. moves: merge everything, and put these nodes elsewhere; else NULL. */
-int shd_graph_flush_run(sherd_graph *g, const graph_ids *moves, const sherd_graph_commit_options *commit,
-                        sherd_error *err);
+/* The whole of it. moves: of GRAPH_COMPACT, nodes that are put elsewhere; else NULL. */
+int shd_graph_flush_run(sherd_graph *g, graph_purpose purpose, const graph_ids *moves,
+                        const sherd_graph_commit_options *commit, sherd_error *err);
 
 #endif

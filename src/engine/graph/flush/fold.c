@@ -28,7 +28,7 @@ static bool waits(const graph_flush *f, const graph_target *t)
 	for (size_t i = r.from; i < r.to; i++)
 		pieces += list->items[i]->rows.rows < MOST_MERGED / 2 &&
 		          list->items[i]->rows.size < MOST_MERGED_BYTES / 2;
-	return f->graph->spilling && pieces < MANY_PIECES;
+	return f->purpose == GRAPH_SPILL && pieces < MANY_PIECES;
 }
 
 /* The flush after a load: shards that it has pieces for, but no records any more, are looked at too. */
@@ -49,7 +49,7 @@ static void fold_shard(graph_flush *f, const graph_target *t)
 {
 	const graph_list *list = fold_list_of(f, t->kind);
 	graph_range r = shd_graph_list_shard(list, t->shard);
-	bool *merge = f->merge[t->kind], load = f->graph->spilling || f->graph->ahead;
+	bool *merge = f->merge[t->kind], load = f->purpose == GRAPH_SPILL || f->graph->mode == GRAPH_AHEAD;
 	uint64_t rows = t->fresh_rows, bytes = 0;
 	size_t taken = 0, last = 0;
 	if (waits(f, t))
@@ -164,11 +164,11 @@ static int hand_over(graph_flush *f, shd_rfdb_kind kind, sherd_error *err)
 int shd_graph_flush_fold(graph_flush *f, sherd_error *err)
 {
 	for (unsigned kind = 0; kind < 2; kind++)
-		for (size_t i = 0; f->compact && i < fold_list_of(f, kind)->count; i++)
+		for (size_t i = 0; f->purpose == GRAPH_COMPACT && i < fold_list_of(f, kind)->count; i++)
 			f->merge[kind][i] = true;
-	if (!f->compact && has_many_tombstones(f))
+	if (f->purpose != GRAPH_COMPACT && has_many_tombstones(f))
 		TRY(fold_buried(f, err));
-	if (f->graph->ahead && !f->graph->spilling && !f->graph->loading)
+	if (f->graph->mode == GRAPH_AHEAD && f->purpose != GRAPH_SPILL && !f->graph->loading)
 		TRY(call_pieces(f, err));
 	for (size_t i = 0; i < f->count && !f->graph->loading; i++)
 		fold_shard(f, &f->targets[i]);

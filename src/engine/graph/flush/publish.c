@@ -77,7 +77,7 @@ static void encode(const shd_rfdb_manifest *m, const change *c, shd_buf *out)
 static int take_before(const sherd_graph *g, graph_version *base, change *c, shd_rfdb_ids *nodes,
                        shd_rfdb_edge_keys *edges, sherd_error *err)
 {
-	if (!g->ahead) {
+	if (g->mode != GRAPH_AHEAD) {
 		const graph_view *v = &g->view;
 		put_listed(&v->lists[SHD_RFDB_NODES], &c->nodes);
 		put_listed(&v->lists[SHD_RFDB_EDGES], &c->edges);
@@ -141,7 +141,8 @@ int shd_graph_publish(sherd_graph *g, uint64_t version, const shd_buf *edit, she
 	int rc = flush_publish_claim(g, name, edit, identity, err);
 	if (rc == SHERD_OK)
 		rc = shd_graph_head_advance(&g->place, &g->head, version, &(graph_made){name, identity}, &unknown, err);
-	g->broken = g->broken || unknown;
+	if (unknown)
+		g->mode = GRAPH_BROKEN;
 	if (rc < 0 && !unknown && *identity)
 		(void)shd_graph_place_remove_if(&g->place, name, identity, NULL);
 	return rc;

@@ -50,7 +50,7 @@ static int shards_of_files(sherd_graph *g, const shd_str *files, size_t count, u
 	}
 	int rc = shd_rfdb_plan_extend(&g->plan, files, count, shards, err);
 	if (rc < 0)
-		g->broken = true;
+		g->mode = GRAPH_BROKEN;
 	return rc;
 }
 
@@ -282,24 +282,32 @@ static int begin_settled(graph_flush *f, sherd_error *err)
 	return shd_graph_settle(f->graph, err);
 }
 
-static int route_edges(graph_flush *f, sherd_error *err)
+/* 1 as soon as one of them says so. */
+static int route_runs(graph_flush *f, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
-	if (f->scattered)
-		TRY(begin_settled(f, err));
 	for (size_t i = 0, next; i < b->edge_count; i = next) {
 		for (next = i + 1; next < b->edge_count && b->edges[next].key.src == b->edges[i].key.src; next++)
 			;
 		if (b->edge_count - next > AHEAD)
 			shd_graph_ids_fetch(&b->by_id, b->edges[next + AHEAD].key.src);
-		int again = route_run(f, i, next, err);
-		TRY(again);
-		if (again) {
-			TRY(begin_settled(f, err));
-			next = 0;
-		}
+		int unsettled = route_run(f, i, next, err);
+		if (unsettled)
+			return unsettled;
 	}
-	return SHERD_OK;
+	return 0;
+}
+
+/* As the log stands where it can be, since settling costs. Each reason to settle comes once. */
+static int route_edges(graph_flush *f, sherd_error *err)
+{
+	int settle = f->scattered;
+	do {
+		if (settle)
+			TRY(begin_settled(f, err));
+		settle = route_runs(f, err);
+	} while (settle > 0);
+	return settle;
 }
 
 /* What another program left in two shards: the segments with the older row are merged, which leaves it out. */

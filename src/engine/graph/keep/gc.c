@@ -315,7 +315,7 @@ int sherd_graph_gc(sherd_graph *g, const sherd_graph_gc_options *options, sherd_
 	collection c = {.graph = g, .version = g->version, .options = options ? options : &defaults};
 	graph_head head;
 	TRY(c.options->dry_run ? SHERD_OK : shd_graph_check_writable(g, err));
-	if (g->ahead)
+	if (g->mode == GRAPH_AHEAD)
 		return shd_fail(err, SHERD_EINVAL, "bad-argument",
 		                "flush first: what was spilled is in no version yet");
 	if (c.options->dry_run) {

@@ -103,7 +103,6 @@ static int keep_reshard_fill(copying *c, graph_making *making, const sherd_graph
                              const sherd_graph_reshard_options *o, sherd_error *err)
 {
 	TRY(shd_graph_open_making(&c->to, making->place, &making->head, o->pool, err));
-	c->to->loading = true;
 	shd_meter_init(&c->meter, o->progress, 0);
 	int rc = keep_reshard_copy(c, from, o->time_ns, err);
 	shd_meter_done(&c->meter);

@@ -43,7 +43,7 @@ static int read_plan(sherd_graph *g, sherd_error *err)
 		                   key.text);
 		free(text);
 	}
-	if (rc == SHERD_OK || (!g->writable && rc != SHERD_ENOMEM)) {
+	if (rc == SHERD_OK || (g->mode == GRAPH_READER && rc != SHERD_ENOMEM)) {
 		if (rc < 0) {
 			shd_rfdb_plan_done(&g->plan);
 			shd_rfdb_plan_init(&g->plan, 0);
@@ -281,7 +281,7 @@ static int open_writer(sherd_graph *g, sherd_error *err)
 	return rc;
 }
 
-static sherd_graph *graph_make(bool writable, sherd_pool *pool)
+static sherd_graph *graph_make(graph_mode mode, sherd_pool *pool)
 {
 	sherd_graph *g = calloc(1, sizeof(*g));
 	if (!g)
@@ -289,7 +289,7 @@ static sherd_graph *graph_make(bool writable, sherd_pool *pool)
 	pthread_mutex_init(&g->counting, NULL);
 	shd_rfdb_plan_init(&g->plan, 0);
 	g->pool = pool;
-	g->writable = writable;
+	g->mode = mode;
 	return g;
 }
 
@@ -298,12 +298,13 @@ int sherd_graph_open(sherd_graph **out, sherd_store *store, const char *folder, 
 {
 	static const sherd_graph_options defaults = {0};
 	const sherd_graph_options *o = options ? options : &defaults;
-	SHD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(!o->read_only && !o->version && !o->whole, o->pool);
+	bool reads = o->read_only || o->version || o->whole;
+	SHD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(reads ? GRAPH_READER : GRAPH_WRITER, o->pool);
 	if (!g)
 		return shd_fail_nomem(err);
 	TRY(shd_graph_place_init(&g->place, store, folder, o->limits, err));
 	bool whole = o->whole && !o->version;
-	TRY(g->writable ? open_writer(g, err) : whole ? open_whole(g, err) : open_reader(g, o->version, err));
+	TRY(!reads ? open_writer(g, err) : whole ? open_whole(g, err) : open_reader(g, o->version, err));
 	TRY(read_plan(g, err));
 	g->plan_written = g->plan.place_count;
 	*out = TAKE(g);
@@ -313,11 +314,12 @@ int sherd_graph_open(sherd_graph **out, sherd_store *store, const char *folder, 
 int shd_graph_open_making(sherd_graph **out, const graph_place *p, const graph_head *head, sherd_pool *pool,
                           sherd_error *err)
 {
-	SHD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(true, pool);
+	SHD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(GRAPH_WRITER, pool);
 	if (!g)
 		return shd_fail_nomem(err);
 	TRY(shd_graph_place_copy(&g->place, p, err));
 	g->head = *head;
+	g->loading = true;
 	TRY(open_version(g, 1, err));
 	TRY(read_plan(g, err));
 	*out = TAKE(g);

@@ -68,7 +68,7 @@ static int held_moves_plan(search *s, sherd_error *err)
 		return SHERD_OK;
 	int rc = shd_rfdb_plan_extend(&g->plan, s->files.items, s->files.count, NULL, err);
 	if (rc < 0)
-		g->broken = true;
+		g->mode = GRAPH_BROKEN;
 	return rc;
 }
 
