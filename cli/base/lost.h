@@ -17,6 +17,7 @@ typedef struct cli_lost {
 /* To be given as lost and lost_arg, where --partial was; the place is open by then. */
 void cli_lost_tell(void *arg, const sherd_error *lost);
 void cli_lost_done(cli_lost *lost);
+#define CLI_AUTO_LOST __attribute__((cleanup(cli_lost_done))) cli_lost
 
 /* SHERD_ECORRUPT when something was told and nothing is left. */
 int cli_lost_check(const cli_lost *lost, const sherd_bundle *left, sherd_error *err);

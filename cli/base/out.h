@@ -45,6 +45,7 @@ void cli_table_add_row(cli_table *table, const char *const *cells);
 int cli_table_print(cli_table *table, cli_out *out, sherd_error *err);
 /* Frees it unprinted; one that was printed is empty. */
 void cli_table_done(cli_table *table);
+#define CLI_AUTO_TABLE __attribute__((cleanup(cli_table_done))) cli_table
 
 /* ---- standard error */
 

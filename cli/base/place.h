@@ -3,6 +3,7 @@
 #define CLI_BASE_PLACE_H
 
 #include "cli.h"
+#include "base/auto.h"
 
 #include <sherd/store.h>
 
@@ -25,6 +26,8 @@ int cli_place_open_prefix(cli_place *place, const char *path, sherd_error *err);
 /* A folder that exists. */
 int cli_place_open_folder(cli_place *place, const char *path, sherd_error *err);
 void cli_place_close(cli_place *place);
+/* Closed at the end of its scope, as all of these. */
+#define CLI_AUTO_PLACE __attribute__((cleanup(cli_place_close))) cli_place
 
 /* A "file:" URI without what makes it one; only of those that the store has taken is the host known to be ours. */
 const char *cli_place_plain(const char *path);

@@ -63,31 +63,24 @@ static void add_listing(cli_table *table, const sherd_ckpt_listing *l)
 static int print_table(cli_state *cli, const sherd_ckpt_list *list, sherd_error *err)
 {
 	static const char *const heads[] = {"prefix", "state", "saved", "step", "shards", "size", ""};
-	cli_table table = {.columns = 7, .right = 1u << 3 | 1u << 4 | 1u << 5};
+	CLI_AUTO_TABLE table = {.columns = 7, .right = 1u << 3 | 1u << 4 | 1u << 5};
 	size_t count = sherd_ckpt_list_count(list);
 	cli_table_add_row(&table, heads);
 	for (size_t i = 0; i < count; i++)
 		add_listing(&table, sherd_ckpt_list_at(list, i));
 	if (!count)
 		cli_out_note(&cli->out, "no checkpoints here");
-	int rc = count ? cli_table_print(&table, &cli->out, err) : SHERD_OK;
-	cli_table_done(&table);
-	return rc;
+	return count ? cli_table_print(&table, &cli->out, err) : SHERD_OK;
 }
 
 static int list(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_place place;
-	sherd_ckpt_list *found;
+	CLI_AUTO_PLACE place = {0};
+	CLI_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) found = NULL;
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	TRY(cli_place_open_folder(&place, args->operands[0], err));
-	int rc = cli_place_blame(&place, sherd_ckpt_list_open(&found, place.store, "", &options, err), err);
-	if (rc == SHERD_OK) {
-		rc = cli->out.json ? print_json(cli, found, err) : print_table(cli, found, err);
-		sherd_ckpt_list_close(found);
-	}
-	cli_place_close(&place);
-	return rc;
+	TRY(cli_place_blame(&place, sherd_ckpt_list_open(&found, place.store, "", &options, err), err));
+	return cli->out.json ? print_json(cli, found, err) : print_table(cli, found, err);
 }
 
 const cli_command cli_command_checkpoint_list = {

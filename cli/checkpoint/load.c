@@ -22,49 +22,38 @@ static int checkpoint_load_take_ranks(sherd_bundle_select_options *want, const c
 static int checkpoint_load(cli_state *cli, cli_source *from, const cli_target *target,
                            const sherd_bundle_select_options *want, bool partial, sherd_error *err)
 {
-	sherd_bundle *bundle = NULL, *selected = NULL, *whole = NULL;
-	int rc = sherd_bundle_of_ckpt(&bundle, from->ckpt, err);
-	if (rc == SHERD_OK)
-		rc = cli_lost_check(&from->lost, bundle, err);
-	if (rc == SHERD_OK)
-		rc = sherd_bundle_select(&selected, bundle, want, err);
-	if (rc == SHERD_OK && partial)
-		rc = cli_lost_sift(&from->lost, selected, want->names, &whole, err);
-	if (rc < 0)
-		(void)cli_place_blame(&from->place, rc, err);
-	else
-		rc = cli_target_write(cli, target, partial ? whole : selected, err);
-	sherd_bundle_close(whole);
-	sherd_bundle_close(selected);
-	sherd_bundle_close(bundle);
-	return rc;
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) selected = NULL;
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) whole = NULL;
+	const cli_place *place = &from->place;
+	TRY(cli_place_blame(place, sherd_bundle_of_ckpt(&bundle, from->ckpt, err), err));
+	TRY(cli_place_blame(place, cli_lost_check(&from->lost, bundle, err), err));
+	TRY(cli_place_blame(place, sherd_bundle_select(&selected, bundle, want, err), err));
+	if (partial)
+		TRY(cli_place_blame(place, cli_lost_sift(&from->lost, selected, want->names, &whole, err), err));
+	return cli_target_write(cli, target, partial ? whole : selected, err);
 }
 
 static int checkpoint_load_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	const char *out = cli_args_text(args, "output"), *name;
 	cli_target target;
-	cli_source from;
+	CLI_AUTO_SOURCE from = {0};
 	sherd_bundle_select_options want = {0};
 	size_t next = 0;
 	if (!out)
 		return cli_usage(err, "-o OUT is missing");
 	TRY(cli_target_take(&target, args, out, err));
 	TRY(checkpoint_load_take_ranks(&want, args, err));
-	const char **names = calloc(args->given_count + 1, sizeof(*names));
+	CLI_AUTO_FREE const char **names = calloc(args->given_count + 1, sizeof(*names));
 	if (!names)
 		return cli_no_memory(err);
 	while ((name = cli_args_each(args, "tensor", &next)))
 		names[want.name_count++] = name;
 	want.names = want.name_count ? names : NULL;
 	bool partial = cli_args_has(args, "partial");
-	int rc = cli_source_open(&from, cli, args->operands[0], partial, err);
-	if (rc == SHERD_OK) {
-		rc = checkpoint_load(cli, &from, &target, &want, partial, err);
-		cli_source_close(&from);
-	}
-	free(names);
-	return rc;
+	TRY(cli_source_open(&from, cli, args->operands[0], partial, err));
+	return checkpoint_load(cli, &from, &target, &want, partial, err);
 }
 
 static const cli_option options[] = {

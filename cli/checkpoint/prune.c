@@ -75,7 +75,7 @@ static int checkpoint_prune_print(pruning *p, int rc, sherd_error *err)
 
 static int prune(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_place place;
+	CLI_AUTO_PLACE place = {0};
 	pruning p = {.cli = cli, .place = &place, .dry_run = cli_args_has(args, "dry-run")};
 	sherd_ckpt_prune_options options = {.now_ns = cli_clock_now(),
 	                                    .orphaned = cli_args_has(args, "orphaned"),
@@ -97,11 +97,8 @@ static int prune(cli_state *cli, const cli_args *args, sherd_error *err)
 	cli_doc_open(&p.removed, '[');
 	cli_doc_open(&p.cleared, '[');
 	cli_doc_open(&p.left, '[');
-	int rc = sherd_ckpt_prune(place.store, "", &options, err);
-	(void)cli_place_blame(&place, rc, err);
-	rc = checkpoint_prune_print(&p, rc, err);
-	cli_place_close(&place);
-	return rc;
+	int rc = cli_place_blame(&place, sherd_ckpt_prune(place.store, "", &options, err), err);
+	return checkpoint_prune_print(&p, rc, err);
 }
 
 static const cli_option prune_options[] = {
@@ -143,13 +140,10 @@ static int checkpoint_prune_remove_one(cli_state *cli, const char *path, cli_doc
 {
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	sherd_ckpt_state was;
-	cli_place place;
+	CLI_AUTO_PLACE place = {0};
 	TRY(cli_place_open(&place, path, false, err));
-	int rc = take_prefix(&place, path, err);
-	if (rc == SHERD_OK)
-		rc = cli_place_blame(&place, sherd_ckpt_remove(place.store, place.key, &options, &was, err), err);
-	cli_place_close(&place);
-	TRY(rc);
+	TRY(take_prefix(&place, path, err));
+	TRY(cli_place_blame(&place, sherd_ckpt_remove(place.store, place.key, &options, &was, err), err));
 	cli_out_note(&cli->out, "%s: removed, was %s", path, sherd_ckpt_state_name(was));
 	cli_doc_open(doc, '{');
 	cli_doc_put_text(doc, "prefix", path);

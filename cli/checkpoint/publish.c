@@ -21,11 +21,9 @@ static int checkpoint_publish_commit(cli_state *cli, const cli_args *args, sherd
 {
 	const char *path = args->operands[0];
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
-	cli_place place;
+	CLI_AUTO_PLACE place = {0};
 	TRY(cli_place_open_prefix(&place, path, err));
-	int rc = cli_place_blame(&place, sherd_ckpt_commit(place.store, place.key, &options, err), err);
-	cli_place_close(&place);
-	TRY(rc);
+	TRY(cli_place_blame(&place, sherd_ckpt_commit(place.store, place.key, &options, err), err));
 	cli_out_note(&cli->out, "%s: committed", path);
 	return checkpoint_publish_tell(cli, path, NULL, "committed", err);
 }
@@ -58,15 +56,13 @@ static int wait(cli_state *cli, const cli_args *args, sherd_error *err)
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	uint64_t timeout = UINT64_MAX;
 	sherd_set_id want;
-	cli_place place;
+	CLI_AUTO_PLACE place = {0};
 	if (wanted && sherd_set_id_parse(&want, wanted, err) < 0)
 		return cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits");
 	TRY(cli_args_span(args, "timeout", &timeout, err));
 	TRY(open_in_time(&place, path, timeout, err));
-	int rc = sherd_ckpt_wait(place.store, place.key, wanted ? &want : NULL, timeout, &options, err);
-	(void)cli_place_blame(&place, rc, err);
-	cli_place_close(&place);
-	TRY(rc);
+	TRY(cli_place_blame(
+		&place, sherd_ckpt_wait(place.store, place.key, wanted ? &want : NULL, timeout, &options, err), err));
 	cli_out_note(&cli->out, "%s: committed", path);
 	return checkpoint_publish_tell(cli, path, wanted, "committed", err);
 }
@@ -90,14 +86,12 @@ static int checkpoint_publish_repair(cli_state *cli, const cli_args *args, sherd
 	sherd_ckpt_repair_options options = {
 		.replace = cli_args_has(args, "replace"), .pool = cli->pool, .progress = &cli->progress};
 	sherd_set_id want, repaired;
-	cli_place place;
+	CLI_AUTO_PLACE place = {0};
 	if (wanted && sherd_set_id_parse(&want, wanted, err) < 0)
 		return cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits");
 	options.set_id = wanted ? &want : NULL;
 	TRY(cli_place_open_prefix(&place, path, err));
-	int rc = cli_place_blame(&place, sherd_ckpt_repair(place.store, place.key, &options, &repaired, err), err);
-	cli_place_close(&place);
-	TRY(rc);
+	TRY(cli_place_blame(&place, sherd_ckpt_repair(place.store, place.key, &options, &repaired, err), err));
 	char id[SHERD_SET_ID_TEXT];
 	sherd_set_id_format(id, &repaired);
 	cli_out_note(&cli->out, "%s: metadata written for set %s, which may never have been committed before", path,

@@ -29,11 +29,9 @@ static int checkpoint_reshard_tell(cli_state *cli, const char *path, const sherd
 static int choose_id(cli_state *cli, const sherd_ckpt *from, const cli_place *to, const cli_clock *clock, bool cut,
                      const sherd_ckpt_save_options *options, sherd_set_id *id, sherd_error *err)
 {
-	sherd_bundle *bundle;
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	TRY(sherd_bundle_of_ckpt(&bundle, from, err));
-	int rc = cli_clock_set_id(clock, cli, to, bundle, cut, options, id, err);
-	sherd_bundle_close(bundle);
-	return rc;
+	return cli_clock_set_id(clock, cli, to, bundle, cut, options, id, err);
 }
 
 static const char *const layouts[] = {"sherd", "csharp", NULL};
@@ -43,7 +41,7 @@ static int reshard(cli_state *cli, const cli_args *args, const sherd_ckpt *ckpt,
 	sherd_ckpt_save_options options = {
 		.world = 1, .replace = cli_args_has(args, "replace"), .pool = cli->pool, .progress = &cli->progress};
 	cli_clock clock;
-	cli_place to;
+	CLI_AUTO_PLACE to = {0};
 	sherd_set_id id;
 	unsigned layout = 0;
 	TRY(cli_args_count(args, "shards", 1, &options.world, err));
@@ -54,23 +52,18 @@ static int reshard(cli_state *cli, const cli_args *args, const sherd_ckpt *ckpt,
 	options.set_id = &id;
 	TRY(cli_place_open(&to, args->operands[1], true, err));
 	bool cut = cli_args_has(args, "cut");
-	int rc = choose_id(cli, ckpt, &to, &clock, cut, &options, &id, err);
-	if (rc == SHERD_OK)
-		rc = sherd_ckpt_reshard(ckpt, to.store, to.key, cut, &options, err);
-	(void)cli_place_blame(&to, rc, err);
-	cli_place_close(&to);
-	return rc < 0 ? rc : checkpoint_reshard_tell(cli, args->operands[1], ckpt, &options, err);
+	TRY(cli_place_blame(&to, choose_id(cli, ckpt, &to, &clock, cut, &options, &id, err), err));
+	TRY(cli_place_blame(&to, sherd_ckpt_reshard(ckpt, to.store, to.key, cut, &options, err), err));
+	return checkpoint_reshard_tell(cli, args->operands[1], ckpt, &options, err);
 }
 
 static int checkpoint_reshard_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_source from;
+	CLI_AUTO_SOURCE from = {0};
 	if (!cli_args_has(args, "shards"))
 		return cli_usage(err, "--shards M is missing");
 	TRY(cli_source_open(&from, cli, args->operands[0], false, err));
-	int rc = reshard(cli, args, from.ckpt, err);
-	cli_source_close(&from);
-	return rc;
+	return reshard(cli, args, from.ckpt, err);
 }
 
 static const cli_option options[] = {

@@ -26,6 +26,15 @@ typedef struct saving {
 	char *keys; /* those of --field */
 } saving;
 
+static void checkpoint_save_done(saving *s)
+{
+	free(s->parts);
+	free(s->dims);
+	free(s->part_names);
+	free(s->fields);
+	free(s->keys);
+}
+
 static int checkpoint_save_take_ranks(saving *s, const cli_args *args, sherd_error *err)
 {
 	uint32_t shards = 0, world = 0;
@@ -270,7 +279,7 @@ static int checkpoint_save(cli_state *cli, const cli_args *args, saving *s, cons
 {
 	const char *path = args->operands[1];
 	sherd_ckpt_save_result saved = {0};
-	cli_place to;
+	CLI_AUTO_PLACE to = {0};
 	/* What a checkpoint says about itself is kept where the options say nothing else. */
 	if (sherd_bundle_about(bundle)) {
 		s->about = *sherd_bundle_about(bundle);
@@ -280,37 +289,28 @@ static int checkpoint_save(cli_state *cli, const cli_args *args, saving *s, cons
 	TRY(checkpoint_save_take_fields(s, args, bundle, err));
 	TRY(cli_place_open(&to, path, true, err));
 	s->options.about = &s->about;
-	int rc = take_set_id(s, cli, args, &to, bundle, err);
-	if (rc == SHERD_OK)
-		rc = save_to(&to, s, bundle, &saved, err);
-	(void)cli_place_blame(&to, rc, err);
-	cli_place_close(&to);
-	return rc < 0 ? rc : checkpoint_save_tell(cli, path, s, &saved, err);
+	TRY(cli_place_blame(&to, take_set_id(s, cli, args, &to, bundle, err), err));
+	TRY(cli_place_blame(&to, save_to(&to, s, bundle, &saved, err), err));
+	return checkpoint_save_tell(cli, path, s, &saved, err);
 }
 
 static int save_from(cli_state *cli, const cli_args *args, saving *s, sherd_error *err)
 {
-	cli_place from;
-	sherd_bundle *bundle;
+	CLI_AUTO_PLACE from = {0};
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	TRY(cli_place_open(&from, args->operands[0], false, err));
 	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
-	int rc = cli_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
-	if (rc == SHERD_OK) {
-		if (!cli_args_has(args, "drop-graph"))
-			rc = cli_place_blame(&from, sherd_convert_check(bundle, SHERD_FORMAT_CHECKPOINT, err), err);
-		if (rc == SHERD_OK && !cli_args_has(args, "allow-missing"))
-			rc = cli_place_blame(&from, cli_target_refuse_missing(sherd_bundle_missing(bundle, err), err),
-			                     err);
-		if (rc == SHERD_OK)
-			rc = checkpoint_save(cli, args, s, bundle, err);
-		sherd_bundle_close(bundle);
-	}
-	cli_place_close(&from);
-	return rc;
+	TRY(cli_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err));
+	if (!cli_args_has(args, "drop-graph"))
+		TRY(cli_place_blame(&from, sherd_convert_check(bundle, SHERD_FORMAT_CHECKPOINT, err), err));
+	if (!cli_args_has(args, "allow-missing"))
+		TRY(cli_place_blame(&from, cli_target_refuse_missing(sherd_bundle_missing(bundle, err), err), err));
+	return checkpoint_save(cli, args, s, bundle, err);
 }
 
 static int checkpoint_save_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
+	__attribute__((cleanup(checkpoint_save_done)))
 	saving s = {.options = {.pool = cli->pool, .progress = &cli->progress}};
 	TRY(checkpoint_save_take_ranks(&s, args, err));
 	TRY(take_layout(&s, args, err));
@@ -320,15 +320,8 @@ static int checkpoint_save_run(cli_state *cli, const cli_args *args, sherd_error
 	TRY(cli_args_span(args, "take-over-after", &s.options.take_over_after_ns, err));
 	if (cli_args_has(args, "take-over-after") && !s.options.take_over_after_ns)
 		s.options.take_over_after_ns = 1; /* 0 is at once; for the library it is never */
-	int rc = take_parts(&s, args, err);
-	if (rc == SHERD_OK)
-		rc = save_from(cli, args, &s, err);
-	free(s.parts);
-	free(s.dims);
-	free(s.part_names);
-	free(s.fields);
-	free(s.keys);
-	return rc;
+	TRY(take_parts(&s, args, err));
+	return save_from(cli, args, &s, err);
 }
 
 static const cli_option options[] = {

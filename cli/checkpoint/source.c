@@ -24,7 +24,7 @@ static bool ends_with_slash(const char *path)
 static int open_newest(cli_source *s, cli_state *cli, const char *path, const sherd_ckpt_options *options,
                        sherd_error *err)
 {
-	sherd_ckpt_list *list;
+	CLI_AUTO(sherd_ckpt_list, sherd_ckpt_list_close) list = NULL;
 	sherd_ckpt_options looking = {.pool = cli->pool, .progress = &cli->waiting};
 	TRY(cli_place_open_folder(&s->place, path, err));
 	int rc = sherd_ckpt_list_open(&list, s->place.store, "", &looking, err);
@@ -37,7 +37,6 @@ static int open_newest(cli_source *s, cli_state *cli, const char *path, const sh
 		if (rc == SHERD_OK)
 			cli_out_note(&cli->out, "%s%s: the newest in %s", sherd_store_label(s->place.store),
 			             newest->prefix, path);
-		sherd_ckpt_list_close(list);
 	}
 	(void)cli_place_blame(&s->place, rc, err);
 	if (rc < 0)

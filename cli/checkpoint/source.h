@@ -16,5 +16,6 @@ typedef struct cli_source {
  * that is told. partial: what is missing is told, too, and the rest is opened. */
 int cli_source_open(cli_source *source, cli_state *cli, const char *path, bool partial, sherd_error *err);
 void cli_source_close(cli_source *source);
+#define CLI_AUTO_SOURCE __attribute__((cleanup(cli_source_close))) cli_source
 
 #endif

@@ -102,11 +102,9 @@ static int each_source(const cli_sources *from, int (*read)(void *, const char *
 
 static int graph_batch_read_all(void *arg, const char *path, sherd_graph_record what, sherd_error *err)
 {
-	cli_lines in;
+	CLI_AUTO_LINES in = {0};
 	TRY(cli_lines_open(&in, path, err));
-	int rc = cli_batch_read(arg, &in, what, 0, err);
-	cli_lines_close(&in);
-	return rc;
+	return cli_batch_read(arg, &in, what, 0, err);
 }
 
 int cli_batch_read_all(cli_batch *b, const cli_sources *from, sherd_error *err)
@@ -166,7 +164,7 @@ static int graph_batch_make_room(loading *l, sherd_error *err)
 static int load_source(void *arg, const char *path, sherd_graph_record what, sherd_error *err)
 {
 	loading *l = arg;
-	cli_lines in;
+	CLI_AUTO_LINES in = {0};
 	int rc = 1;
 	TRY(cli_lines_open(&in, path, err));
 	while (rc > 0) {
@@ -182,7 +180,6 @@ static int load_source(void *arg, const char *path, sherd_graph_record what, she
 		rc = added < 0 ? added : rc;
 		(void)l->cli->progress.update(l->cli->progress.arg, in.next, in.size);
 	}
-	cli_lines_close(&in);
 	cli_out_clear_bar(&l->cli->out);
 	return rc;
 }

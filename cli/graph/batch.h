@@ -19,6 +19,7 @@ typedef struct cli_sources {
 
 int cli_batch_open(cli_batch *b, sherd_error *err);
 void cli_batch_close(cli_batch *b);
+#define CLI_AUTO_BATCH __attribute__((cleanup(cli_batch_close))) cli_batch
 void cli_batch_clear(cli_batch *b);
 /* Adds lines until they have about so many bytes (0: all of them): 1, or 0 at the end. */
 int cli_batch_read(cli_batch *b, cli_lines *in, sherd_graph_record what, size_t bytes, sherd_error *err);

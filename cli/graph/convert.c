@@ -32,25 +32,23 @@ static int target_of(const cli_args *args, side *out, sherd_error *err)
 	}
 	while (len > 1 && args->operands[1][len - 1] == '/')
 		len--;
-	char *path = strndup(args->operands[1], len);
+	CLI_AUTO_FREE char *path = strndup(args->operands[1], len);
 	if (!path)
 		return cli_no_memory(err);
 	*out = side_of(sherd_format_by_path(path, NULL));
-	free(path);
 	return SHERD_OK;
 }
 
 /* What is no format that we know is taken for lines when a graph is to become of it. */
 static int source_of(const char *path, side to, side *out, sherd_error *err)
 {
-	cli_place place;
+	CLI_AUTO_PLACE place = {0};
 	sherd_format format = SHERD_FORMAT_UNKNOWN;
 	*out = LINES;
 	if (strcmp(path, "-") == 0 && to == DATABASE)
 		return SHERD_OK;
 	TRY(cli_place_open_any(&place, path, false, err));
 	int rc = cli_place_blame(&place, sherd_detect(&format, place.store, place.key, err), err);
-	cli_place_close(&place);
 	if (rc == SHERD_EUNSUPPORTED && to == DATABASE)
 		return SHERD_OK;
 	*out = side_of(sherd_format_describe(format));
@@ -84,14 +82,11 @@ static int to_lines(cli_state *cli, const cli_args *args, sherd_error *err)
 	const char *path = args->operands[1];
 	const cli_sources to = {path, path};
 	cli_exported written;
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	if (cli_args_has(args, "shards"))
 		return cli_usage(err, "--shards goes with a target of several files only");
 	TRY(cli_db_open_reader(&db, cli, args, err));
-	int rc = cli_export_write(cli, &db, &to, cli_args_has(args, "replace"), &written, err);
-	cli_db_close(&db);
-	if (rc < 0)
-		return rc;
+	TRY(cli_export_write(cli, &db, &to, cli_args_has(args, "replace"), &written, err));
 	const sherd_graph_reshard_result done = {.nodes = written.nodes, .edges = written.edges};
 	return graph_convert_tell(cli, path, "jsonl", &done, err);
 }
@@ -110,11 +105,9 @@ static int graph_convert_copy(cli_state *cli, const cli_args *args, const sherd_
 
 static int from_database(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	TRY(cli_db_open_reader(&db, cli, args, err));
-	int rc = graph_convert_copy(cli, args, db.graph, err);
-	cli_db_close(&db);
-	return rc;
+	return graph_convert_copy(cli, args, db.graph, err);
 }
 
 /* Through a graph in memory, so that bad lines are found before anything is made. */
@@ -124,13 +117,10 @@ static int from_lines(cli_state *cli, const cli_args *args, sherd_error *err)
 	const cli_sources from = {path, path};
 	const sherd_graph_layout one = {.shards = 1};
 	cli_loaded loaded = {0};
-	sherd_graph *graph;
+	CLI_AUTO(sherd_graph, sherd_graph_close) graph = NULL;
 	TRY(sherd_graph_open_ephemeral(&graph, &one, cli->pool, err));
-	int rc = cli_batch_load(cli, graph, &from, &loaded, err);
-	if (rc == SHERD_OK)
-		rc = graph_convert_copy(cli, args, graph, err);
-	sherd_graph_close(graph);
-	return rc;
+	TRY(cli_batch_load(cli, graph, &from, &loaded, err));
+	return graph_convert_copy(cli, args, graph, err);
 }
 
 /* Options of convert that are about tensors and models. */

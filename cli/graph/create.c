@@ -43,14 +43,13 @@ static int tell_created(cli_state *cli, const char *path, const sherd_graph_layo
 static int run_create(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	sherd_graph_layout layout;
-	cli_place place;
+	CLI_AUTO_PLACE place = {0};
 	int64_t time_ns;
 	TRY(cli_db_take_layout(args, &layout, err));
 	TRY(cli_db_time(&time_ns, err));
 	TRY(cli_place_open_any(&place, args->operands[0], true, err));
-	int rc = cli_place_blame(&place, sherd_graph_create(place.store, place.key, &layout, time_ns, err), err);
-	cli_place_close(&place);
-	return rc < 0 ? rc : tell_created(cli, args->operands[0], &layout, err);
+	TRY(cli_place_blame(&place, sherd_graph_create(place.store, place.key, &layout, time_ns, err), err));
+	return tell_created(cli, args->operands[0], &layout, err);
 }
 
 static const cli_option create_options[] = {
@@ -107,11 +106,10 @@ int cli_db_reshard(cli_state *cli, const sherd_graph *from, const char *path, co
                    sherd_graph_reshard_result *result, sherd_error *err)
 {
 	sherd_graph_reshard_options options = {.pool = cli->pool, .progress = &cli->progress};
-	cli_place to;
+	CLI_AUTO_PLACE to = {0};
 	TRY(cli_db_time(&options.time_ns, err));
 	TRY(cli_place_open_any(&to, path, true, err));
 	int rc = cli_place_blame(&to, sherd_graph_reshard(from, to.store, to.key, layout, &options, result, err), err);
-	cli_place_close(&to);
 	cli_out_clear_bar(&cli->out);
 	if (rc == SHERD_OK)
 		warn_of_lost(cli, path, result->lost_edges);
@@ -138,14 +136,12 @@ static int run_reshard(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	sherd_graph_layout layout;
 	sherd_graph_reshard_result done;
-	cli_db from;
+	CLI_AUTO_DB from = {0};
 	TRY(cli_db_take_layout(args, &layout, err));
 	TRY(cli_db_open_reader(&from, cli, args, err));
-	int rc = cli_db_reshard(cli, from.graph, args->operands[1], &layout, &done, err);
-	if (rc == SHERD_OK)
-		rc = warn_of_pins(cli, &from, err);
-	cli_db_close(&from);
-	return rc < 0 ? rc : tell_resharded(cli, args->operands[1], &layout, &done, err);
+	TRY(cli_db_reshard(cli, from.graph, args->operands[1], &layout, &done, err));
+	TRY(warn_of_pins(cli, &from, err));
+	return tell_resharded(cli, args->operands[1], &layout, &done, err);
 }
 
 static const cli_option reshard_options[] = {

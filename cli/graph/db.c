@@ -71,12 +71,10 @@ static int version_of(const cli_db *db, const char *text, uint64_t *out, sherd_e
 	const char *equals = strchr(text, '=');
 	if (!equals)
 		return parse_version(text, out, err);
-	char *key = strndup(text, (size_t)(equals - text));
+	CLI_AUTO_FREE char *key = strndup(text, (size_t)(equals - text));
 	if (!key)
 		return cli_no_memory(err);
-	int rc = sherd_graph_find_tag(out, db->graph, key, equals + 1, err);
-	free(key);
-	return rc;
+	return sherd_graph_find_tag(out, db->graph, key, equals + 1, err);
 }
 
 int cli_db_version_of(const cli_db *db, const char *text, uint64_t *out, sherd_error *err)

@@ -23,6 +23,7 @@ int cli_db_open_writer(cli_db *db, cli_state *cli, const cli_args *args, sherd_e
 /* One that the place names, which the database then owns. */
 int cli_db_open_place(cli_db *db, cli_place *place, const sherd_graph_options *options, sherd_error *err);
 void cli_db_close(cli_db *db);
+#define CLI_AUTO_DB __attribute__((cleanup(cli_db_close))) cli_db
 
 /* Makes what was changed the next version. */
 int cli_db_flush(cli_db *db, cli_state *cli, sherd_error *err);

@@ -45,43 +45,33 @@ static int check_nodes(const cli_db *db, const cli_args *args, sherd_error *err)
 
 static int run_nodes(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	uint64_t deleted = 0;
 	size_t count = (size_t)args->count - 1;
-	sherd_graph_id *ids = calloc(count, sizeof(*ids));
+	CLI_AUTO_FREE sherd_graph_id *ids = calloc(count, sizeof(*ids));
 	if (!ids)
 		return cli_no_memory(err);
 	for (size_t i = 0; i < count; i++)
 		ids[i] = graph_delete_id_of(args->operands[i + 1]);
-	int rc = cli_db_open_writer(&db, cli, args, err);
-	if (rc == SHERD_OK) {
-		rc = check_nodes(&db, args, err);
-		if (rc == SHERD_OK)
-			rc = cli_db_blame(&db, sherd_graph_delete_nodes(db.graph, ids, count, &deleted, err), err);
-		if (rc == SHERD_OK)
-			rc = graph_delete_finish(cli, &db, "node", deleted, err);
-		cli_db_close(&db);
-	}
-	free(ids);
-	return rc;
+	TRY(cli_db_open_writer(&db, cli, args, err));
+	TRY(check_nodes(&db, args, err));
+	TRY(cli_db_blame(&db, sherd_graph_delete_nodes(db.graph, ids, count, &deleted, err), err));
+	return graph_delete_finish(cli, &db, "node", deleted, err);
 }
 
 static int run_edge(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	uint64_t deleted = 0;
 	const sherd_graph_edge edge = {.src = graph_delete_id_of(args->operands[1]),
 	                               .dst = graph_delete_id_of(args->operands[2]),
 	                               .type = sherd_graph_text_of(args->operands[3]),
 	                               .metadata = sherd_graph_text_of("")};
 	TRY(cli_db_open_writer(&db, cli, args, err));
-	int rc = cli_db_blame(&db, sherd_graph_delete_edges(db.graph, &edge, 1, &deleted, err), err);
-	if (rc == SHERD_OK && !deleted)
-		rc = fail_absent(&db, "edge of this source and destination of type", args->operands[3], err);
-	if (rc == SHERD_OK)
-		rc = graph_delete_finish(cli, &db, "edge", deleted, err);
-	cli_db_close(&db);
-	return rc;
+	TRY(cli_db_blame(&db, sherd_graph_delete_edges(db.graph, &edge, 1, &deleted, err), err));
+	if (!deleted)
+		return fail_absent(&db, "edge of this source and destination of type", args->operands[3], err);
+	return graph_delete_finish(cli, &db, "edge", deleted, err);
 }
 
 static const cli_option options[] = {

@@ -38,15 +38,11 @@ static int print_diff(cli_state *cli, const cli_db *db, const sherd_graph *from,
 /* Each by itself: neither need be the current version, which may be damaged. */
 static int graph_diff_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db from, to;
+	CLI_AUTO_DB from = {0};
+	CLI_AUTO_DB to = {0};
 	TRY(cli_db_open_version(&from, cli, args, args->operands[1], err));
-	int rc = cli_db_open_version(&to, cli, args, args->count > 2 ? args->operands[2] : NULL, err);
-	if (rc == SHERD_OK) {
-		rc = print_diff(cli, &from, from.graph, to.graph, err);
-		cli_db_close(&to);
-	}
-	cli_db_close(&from);
-	return rc;
+	TRY(cli_db_open_version(&to, cli, args, args->count > 2 ? args->operands[2] : NULL, err));
+	return print_diff(cli, &from, from.graph, to.graph, err);
 }
 
 const cli_command cli_command_graph_diff = {

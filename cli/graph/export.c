@@ -138,7 +138,7 @@ static int graph_export_tell(cli_state *cli, const cli_db *db, const cli_exporte
 
 static int graph_export_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	cli_exported done;
 	const cli_sources to = {cli_args_text(args, "nodes"), cli_args_text(args, "edges")};
 	bool printed = is_stdout(to.nodes) || is_stdout(to.edges);
@@ -147,11 +147,8 @@ static int graph_export_run(cli_state *cli, const cli_args *args, sherd_error *e
 	if (printed && cli->out.json)
 		return cli_usage(err, "--json and - both want standard output");
 	TRY(cli_db_open_reader(&db, cli, args, err));
-	int rc = cli_export_write(cli, &db, &to, cli_args_has(args, "replace"), &done, err);
-	if (rc == SHERD_OK && !printed)
-		rc = graph_export_tell(cli, &db, &done, err);
-	cli_db_close(&db);
-	return rc;
+	TRY(cli_export_write(cli, &db, &to, cli_args_has(args, "replace"), &done, err));
+	return printed ? SHERD_OK : graph_export_tell(cli, &db, &done, err);
 }
 
 static const cli_option options[] = {

@@ -36,18 +36,14 @@ static int tell_imported(cli_state *cli, const cli_db *db, const cli_loaded *loa
 
 static int run_import(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	cli_sources from;
 	cli_loaded loaded = {.skip = cli_args_has(args, "skip-unknown")};
 	TRY(take_sources(args, &from, err));
 	TRY(cli_db_open_writer(&db, cli, args, err));
-	int rc = cli_batch_load(cli, db.graph, &from, &loaded, err);
-	if (rc == SHERD_OK)
-		rc = cli_db_flush(&db, cli, err);
-	if (rc == SHERD_OK)
-		rc = tell_imported(cli, &db, &loaded, err);
-	cli_db_close(&db);
-	return rc;
+	TRY(cli_batch_load(cli, db.graph, &from, &loaded, err));
+	TRY(cli_db_flush(&db, cli, err));
+	return tell_imported(cli, &db, &loaded, err);
 }
 
 static const cli_option import_options[] = {
@@ -136,7 +132,7 @@ static int update(updating *u, const cli_sources *from, sherd_error *err)
 
 static int run_update(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	cli_sources from;
 	updating u = {0};
 	const char *file = cli_args_text(args, "file");
@@ -146,16 +142,12 @@ static int run_update(cli_state *cli, const cli_args *args, sherd_error *err)
 	TRY(cli_db_open_writer(&db, cli, args, err));
 	u.graph = db.graph;
 	u.file = sherd_graph_text_of(file);
-	int rc = cli_batch_open(&u.batch, err);
-	if (rc == SHERD_OK)
-		rc = update(&u, &from, err);
-	if (rc == SHERD_OK)
-		rc = cli_db_flush(&db, cli, err);
-	if (rc == SHERD_OK)
-		rc = tell_changed(cli, &db, file, &u.change, err);
+	TRY(cli_batch_open(&u.batch, err));
+	int rc = update(&u, &from, err);
 	cli_batch_close(&u.batch);
-	cli_db_close(&db);
-	return rc;
+	TRY(rc);
+	TRY(cli_db_flush(&db, cli, err));
+	return tell_changed(cli, &db, file, &u.change, err);
 }
 
 static const cli_option update_options[] = {
@@ -177,21 +169,17 @@ const cli_command cli_command_graph_update = {
 
 static int run_delete(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	sherd_graph_update_result change = {0};
 	const char *file = args->operands[1];
 	TRY(cli_db_open_writer(&db, cli, args, err));
-	int rc = cli_db_blame(&db, sherd_graph_delete_file(db.graph, sherd_graph_text_of(file), &change, err), err);
-	if (rc == SHERD_OK && !change.nodes_removed && !change.edges_removed)
-		rc = cli_db_blame(&db,
-		                  cli_fail(err, SHERD_ENOTFOUND, "not-found", "nothing belongs to a file %.200s", file),
-		                  err);
-	if (rc == SHERD_OK)
-		rc = cli_db_flush(&db, cli, err);
-	if (rc == SHERD_OK)
-		rc = tell_changed(cli, &db, file, &change, err);
-	cli_db_close(&db);
-	return rc;
+	TRY(cli_db_blame(&db, sherd_graph_delete_file(db.graph, sherd_graph_text_of(file), &change, err), err));
+	if (!change.nodes_removed && !change.edges_removed)
+		return cli_db_blame(
+			&db, cli_fail(err, SHERD_ENOTFOUND, "not-found", "nothing belongs to a file %.200s", file),
+			err);
+	TRY(cli_db_flush(&db, cli, err));
+	return tell_changed(cli, &db, file, &change, err);
 }
 
 static const cli_option wait_options[] = {

@@ -27,17 +27,14 @@ static int tell_compacted(cli_state *cli, const cli_db *db, uint64_t before, she
 
 static int run_compact(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	sherd_graph_commit_options commit = {.progress = &cli->progress};
 	TRY(cli_db_time(&commit.time_ns, err));
 	TRY(cli_db_open_writer(&db, cli, args, err));
 	uint64_t before = sherd_graph_version(db.graph);
 	int rc = cli_db_blame(&db, sherd_graph_compact(db.graph, &commit, err), err);
 	cli_out_clear_bar(&cli->out);
-	if (rc == SHERD_OK)
-		rc = tell_compacted(cli, &db, before, err);
-	cli_db_close(&db);
-	return rc;
+	return rc < 0 ? rc : tell_compacted(cli, &db, before, err);
 }
 
 static const cli_option compact_options[] = {
@@ -81,18 +78,15 @@ static int tell_collected(cli_state *cli, const cli_db *db, const sherd_graph_gc
 
 static int run_gc(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	sherd_graph_gc_options options = {.untag = cli_args_has(args, "untag"),
 	                                  .dry_run = cli_args_has(args, "dry-run"),
 	                                  .progress = &cli->waiting};
 	sherd_graph_gc_result result = {0};
 	TRY(cli_args_count(args, "keep", 1, &options.keep, err));
 	TRY(options.dry_run ? cli_db_open_reader(&db, cli, args, err) : cli_db_open_writer(&db, cli, args, err));
-	int rc = cli_db_blame(&db, sherd_graph_gc(db.graph, &options, &result, err), err);
-	if (rc == SHERD_OK)
-		rc = tell_collected(cli, &db, &result, options.dry_run, err);
-	cli_db_close(&db);
-	return rc;
+	TRY(cli_db_blame(&db, sherd_graph_gc(db.graph, &options, &result, err), err));
+	return tell_collected(cli, &db, &result, options.dry_run, err);
 }
 
 static const cli_option gc_options[] = {
@@ -168,14 +162,11 @@ static bool list_version(void *arg, const sherd_graph_snapshot *s)
 static int print_versions(cli_state *cli, const cli_db *db, uint64_t current, sherd_error *err)
 {
 	static const char *const heads[] = {"version", "created", "", "tags"};
-	cli_table table = {.columns = COUNT_OF(heads), .right = 1u};
+	CLI_AUTO_TABLE table = {.columns = COUNT_OF(heads), .right = 1u};
 	listing l = {.table = &table, .current = current};
 	cli_table_add_row(&table, heads);
-	int rc = cli_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err);
-	if (rc == SHERD_OK)
-		rc = cli_table_print(&table, &cli->out, err);
-	cli_table_done(&table);
-	return rc;
+	TRY(cli_db_blame(db, sherd_graph_versions(db->graph, list_version, &l, err), err));
+	return cli_table_print(&table, &cli->out, err);
 }
 
 static int put_versions(cli_state *cli, const cli_db *db, uint64_t current, sherd_error *err)
@@ -213,13 +204,11 @@ static int open_any(cli_db *db, cli_state *cli, bool *current, sherd_error *err)
 
 static int run_versions(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db = {.path = args->operands[0]};
+	CLI_AUTO_DB db = {.path = args->operands[0]};
 	bool current;
 	TRY(open_any(&db, cli, &current, err));
 	uint64_t version = current ? sherd_graph_version(db.graph) : 0;
-	int rc = cli->out.json ? put_versions(cli, &db, version, err) : print_versions(cli, &db, version, err);
-	cli_db_close(&db);
-	return rc;
+	return cli->out.json ? put_versions(cli, &db, version, err) : print_versions(cli, &db, version, err);
 }
 
 const cli_command cli_command_graph_versions = {

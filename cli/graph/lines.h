@@ -27,6 +27,7 @@ int cli_lines_open(cli_lines *in, const char *path, sherd_error *err);
  * SHERD_ECANCELLED; a line that is too long is SHERD_ELIMIT. */
 int cli_lines_next(cli_lines *in, const char **line, size_t *len, sherd_error *err);
 void cli_lines_close(cli_lines *in);
+#define CLI_AUTO_LINES __attribute__((cleanup(cli_lines_close))) cli_lines
 
 /* Where rc is a failure about a line: says which, counting the offset from the start of the file. Returns rc. */
 int cli_position_blame(const cli_position *at, int rc, sherd_error *err);

@@ -40,9 +40,7 @@ static int graph_plan_print(cli_state *cli, const planner *p, char *const *files
 		cli_table_add(&table, name);
 		cli_table_add(&table, files[i]);
 	}
-	int rc = cli_table_print(&table, &cli->out, err);
-	cli_table_done(&table);
-	return rc;
+	return cli_table_print(&table, &cli->out, err);
 }
 
 static int graph_plan_put(cli_state *cli, const planner *p, char *const *files, int count, sherd_error *err)
@@ -76,47 +74,37 @@ static int graph_plan_tell(cli_state *cli, const planner *p, char *const *files,
 
 static int add_files(sherd_graph_plan *plan, char *const *files, int count, sherd_error *err)
 {
-	sherd_graph_text *texts = calloc((size_t)count, sizeof(*texts));
+	CLI_AUTO_FREE sherd_graph_text *texts = calloc((size_t)count, sizeof(*texts));
 	if (!texts)
 		return cli_no_memory(err);
 	for (int i = 0; i < count; i++)
 		texts[i] = sherd_graph_text_of(files[i]);
-	int rc = sherd_graph_plan_add(plan, texts, (size_t)count, err);
-	free(texts);
-	return rc;
+	return sherd_graph_plan_add(plan, texts, (size_t)count, err);
 }
 
 static int run_without_database(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	sherd_graph_layout layout;
-	sherd_graph_plan *plan = NULL;
+	CLI_AUTO(sherd_graph_plan, sherd_graph_plan_close) plan = NULL;
 	TRY(cli_db_take_layout(args, &layout, err));
 	TRY(sherd_graph_plan_open(&plan, &layout, err));
-	int rc = add_files(plan, args->operands, args->count, err);
-	if (rc == SHERD_OK) {
-		const planner p = {.plan = plan, .shards = sherd_graph_plan_shards(plan)};
-		rc = graph_plan_tell(cli, &p, args->operands, args->count, err);
-	}
-	sherd_graph_plan_close(plan);
-	return rc;
+	TRY(add_files(plan, args->operands, args->count, err));
+	const planner p = {.plan = plan, .shards = sherd_graph_plan_shards(plan)};
+	return graph_plan_tell(cli, &p, args->operands, args->count, err);
 }
 
 static int graph_plan_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	sherd_graph_totals totals;
 	if (cli_args_has(args, "planner") || cli_args_has(args, "shards") || cli_args_has(args, "min-files"))
 		return run_without_database(cli, args, err);
 	if (args->count < 2)
 		return cli_usage(err, "which files? DB FILE..., or --planner PLANNER FILE... without a database");
 	TRY(cli_db_open_reader(&db, cli, args, err));
-	int rc = cli_db_blame(&db, sherd_graph_stats(&totals, db.graph, err), err);
-	if (rc == SHERD_OK) {
-		const planner p = {.graph = db.graph, .shards = totals.shards};
-		rc = graph_plan_tell(cli, &p, args->operands + 1, args->count - 1, err);
-	}
-	cli_db_close(&db);
-	return rc;
+	TRY(cli_db_blame(&db, sherd_graph_stats(&totals, db.graph, err), err));
+	const planner p = {.graph = db.graph, .shards = totals.shards};
+	return graph_plan_tell(cli, &p, args->operands + 1, args->count - 1, err);
 }
 
 static const cli_option options[] = {

@@ -32,11 +32,9 @@ static int print_node(cli_state *cli, const cli_db *db, const char *id, sherd_er
 
 static int run_node(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	TRY(cli_db_open_reader(&db, cli, args, err));
-	int rc = print_node(cli, &db, args->operands[1], err);
-	cli_db_close(&db);
-	return rc;
+	return print_node(cli, &db, args->operands[1], err);
 }
 
 static const cli_option at_options[] = {
@@ -72,14 +70,12 @@ static int print_all(cli_state *cli, const cli_db *db, sherd_error *err)
 
 int cli_db_cat(cli_state *cli, const cli_args *args, cli_place *place, sherd_error *err)
 {
-	cli_db db = {.path = args->operands[0]};
+	CLI_AUTO_DB db = {.path = args->operands[0]};
 	const sherd_graph_options options = {.read_only = true, .pool = cli->pool};
 	if (cli_args_has(args, "range") || cli_args_has(args, "format"))
 		return cli_usage(err, "--range and --format do not go with a graph: its records are lines of JSON");
 	TRY(cli_db_open_place(&db, place, &options, err));
-	int rc = args->count > 1 ? print_node(cli, &db, args->operands[1], err) : print_all(cli, &db, err);
-	cli_db_close(&db);
-	return rc;
+	return args->count > 1 ? print_node(cli, &db, args->operands[1], err) : print_all(cli, &db, err);
 }
 
 /* ---- find */
@@ -135,15 +131,13 @@ static int print_found(cli_state *cli, const cli_db *db, const cli_args *args, c
 
 static int run_find(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	sherd_graph_query query = {0};
 	TRY(graph_query_take_text(args, "type", "type-prefix", &query.type, &query.type_prefix, err));
 	TRY(graph_query_take_text(args, "file", "file-prefix", &query.file, &query.file_prefix, err));
 	TRY(graph_query_take_text(args, "name", "name-prefix", &query.name, &query.name_prefix, err));
 	TRY(cli_db_open_reader(&db, cli, args, err));
-	int rc = print_found(cli, &db, args, &query, err);
-	cli_db_close(&db);
-	return rc;
+	return print_found(cli, &db, args, &query, err);
 }
 
 static const cli_option find_options[] = {
@@ -204,23 +198,18 @@ static int print_edges(cli_state *cli, const cli_db *db, walk_fn *walk, const cl
 
 static int run_edges(cli_state *cli, const cli_args *args, walk_fn *walk, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	const char *type;
 	size_t next = 0;
 	sherd_graph_types types = {0};
-	sherd_graph_text *list = calloc(args->given_count + 1, sizeof(*list));
+	CLI_AUTO_FREE sherd_graph_text *list = calloc(args->given_count + 1, sizeof(*list));
 	if (!list)
 		return cli_no_memory(err);
 	while ((type = cli_args_each(args, "type", &next)))
 		list[types.count++] = sherd_graph_text_of(type);
 	types.list = list;
-	int rc = cli_db_open_reader(&db, cli, args, err);
-	if (rc == SHERD_OK) {
-		rc = print_edges(cli, &db, walk, args, &types, err);
-		cli_db_close(&db);
-	}
-	free(list);
-	return rc;
+	TRY(cli_db_open_reader(&db, cli, args, err));
+	return print_edges(cli, &db, walk, args, &types, err);
 }
 
 static int run_out(cli_state *cli, const cli_args *args, sherd_error *err)

@@ -120,11 +120,9 @@ static int graph_repair(cli_state *cli, const cli_db *db, bool dry_run, sherd_er
 
 static int graph_repair_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db = {.path = args->operands[0]};
+	CLI_AUTO_DB db = {.path = args->operands[0]};
 	TRY(cli_place_open_any(&db.place, db.path, false, err));
-	int rc = graph_repair(cli, &db, cli_args_has(args, "dry-run"), err);
-	cli_db_close(&db);
-	return rc;
+	return graph_repair(cli, &db, cli_args_has(args, "dry-run"), err);
 }
 
 static const cli_option options[] = {

@@ -81,13 +81,10 @@ int cli_shards_print(cli_state *cli, const cli_db *db, uint32_t count, bool bars
 {
 	static const char *const heads[] = {"shard", "nodes", "edges", "segments", "size", ""};
 	bars = bars && cli_out_is_terminal();
-	cli_table table = {.columns = bars ? 6 : 5, .right = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4};
+	CLI_AUTO_TABLE table = {.columns = bars ? 6 : 5, .right = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4};
 	cli_table_add_row(&table, heads);
-	int rc = add_shards(&table, db, count, bars, err);
-	if (rc == SHERD_OK)
-		rc = cli_table_print(&table, &cli->out, err);
-	cli_table_done(&table);
-	return rc;
+	TRY(add_shards(&table, db, count, bars, err));
+	return cli_table_print(&table, &cli->out, err);
 }
 
 /* ---- for programs */
@@ -150,12 +147,12 @@ static int judge(uint64_t *nodes, uint32_t count, const shard *fullest, sherd_er
 int cli_shards_balance(const cli_db *db, uint32_t count, sherd_error *warning, sherd_error *err)
 {
 	shard fullest;
-	uint64_t *nodes = malloc((count + 1) * sizeof(*nodes));
-	int rc = nodes ? weigh(db, count, nodes, &fullest, err) : cli_no_memory(err);
-	if (rc == SHERD_OK)
-		rc = judge(nodes, count, &fullest, warning);
-	free(nodes);
-	if (rc > 0)
+	CLI_AUTO_FREE uint64_t *nodes = malloc((count + 1) * sizeof(*nodes));
+	if (!nodes)
+		return cli_no_memory(err);
+	TRY(weigh(db, count, nodes, &fullest, err));
+	int unbalanced = judge(nodes, count, &fullest, warning);
+	if (unbalanced)
 		cli_place_name(&db->place, warning);
-	return rc;
+	return unbalanced;
 }

@@ -99,12 +99,10 @@ static int graph_stats_show(cli_state *cli, const cli_db *db, sherd_error *err)
 
 int cli_db_show(cli_state *cli, const char *path, cli_place *place, sherd_error *err)
 {
-	cli_db db = {.path = path};
+	CLI_AUTO_DB db = {.path = path};
 	const sherd_graph_options options = {.read_only = true, .pool = cli->pool};
 	TRY(cli_db_open_place(&db, place, &options, err));
-	int rc = graph_stats_show(cli, &db, err);
-	cli_db_close(&db);
-	return rc;
+	return graph_stats_show(cli, &db, err);
 }
 
 /* ---- stats */
@@ -123,14 +121,14 @@ static bool add_count(void *arg, sherd_graph_text type, uint64_t count)
 		cli_doc_u64(c->doc, count);
 		return true;
 	}
-	char number[24], *name = strndup(type.ptr ? type.ptr : "", type.len);
+	char number[24];
+	CLI_AUTO_FREE char *name = strndup(type.ptr ? type.ptr : "", type.len);
 	c->failed = !name;
 	if (c->failed)
 		return false;
 	(void)snprintf(number, sizeof(number), "%" PRIu64, count);
 	cli_table_add(c->table, name);
 	cli_table_add(c->table, number);
-	free(name);
 	return true;
 }
 
@@ -144,17 +142,15 @@ static int count_types(const cli_db *db, count_fn *count, counting *c, sherd_err
 
 static int print_types(cli_state *cli, const cli_db *db, const char *head, count_fn *count, sherd_error *err)
 {
-	cli_table table = {.columns = 2, .right = 1u << 1};
+	CLI_AUTO_TABLE table = {.columns = 2, .right = 1u << 1};
 	counting c = {.table = &table};
 	cli_table_add(&table, head);
 	cli_table_add(&table, "count");
-	int rc = count_types(db, count, &c, err);
-	if (rc == SHERD_OK && table.count > table.columns) {
-		cli_out_printf(&cli->out, "\n");
-		rc = cli_table_print(&table, &cli->out, err);
-	}
-	cli_table_done(&table);
-	return rc;
+	TRY(count_types(db, count, &c, err));
+	if (table.count <= table.columns)
+		return SHERD_OK;
+	cli_out_printf(&cli->out, "\n");
+	return cli_table_print(&table, &cli->out, err);
 }
 
 static int put_types(cli_doc *doc, const cli_db *db, const char *key, count_fn *count, sherd_error *err)
@@ -210,11 +206,9 @@ static int stats(cli_state *cli, const cli_db *db, sherd_error *err)
 
 static int graph_stats_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	TRY(cli_db_open_reader(&db, cli, args, err));
-	int rc = stats(cli, &db, err);
-	cli_db_close(&db);
-	return rc;
+	return stats(cli, &db, err);
 }
 
 static const cli_option options[] = {

@@ -23,17 +23,14 @@ static int graph_tag_tell(cli_state *cli, const cli_db *db, uint64_t version, co
 
 static int set(cli_state *cli, const cli_args *args, const char *key, const char *value, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	const char *at = cli_args_text(args, "at");
 	TRY(cli_db_open_writer(&db, cli, args, err));
 	uint64_t version = sherd_graph_version(db.graph);
-	int rc = at ? cli_db_version_of(&db, at, &version, err) : SHERD_OK;
-	if (rc == SHERD_OK)
-		rc = cli_db_blame(&db, sherd_graph_set_tag(db.graph, version, key, value, err), err);
-	if (rc == SHERD_OK)
-		rc = graph_tag_tell(cli, &db, version, key, value, err);
-	cli_db_close(&db);
-	return rc;
+	if (at)
+		TRY(cli_db_version_of(&db, at, &version, err));
+	TRY(cli_db_blame(&db, sherd_graph_set_tag(db.graph, version, key, value, err), err));
+	return graph_tag_tell(cli, &db, version, key, value, err);
 }
 
 static int graph_tag_run(cli_state *cli, const cli_args *args, sherd_error *err)
@@ -44,12 +41,10 @@ static int graph_tag_run(cli_state *cli, const cli_args *args, sherd_error *err)
 		return cli_usage(err, "--remove takes a key alone, without a value");
 	if (!removed && (!equals || equals == text))
 		return cli_usage(err, "'%.64s' is no tag: KEY=VALUE", text);
-	char *key = strndup(text, equals ? (size_t)(equals - text) : strlen(text));
+	CLI_AUTO_FREE char *key = strndup(text, equals ? (size_t)(equals - text) : strlen(text));
 	if (!key)
 		return cli_no_memory(err);
-	int rc = set(cli, args, key, removed ? NULL : equals + 1, err);
-	free(key);
-	return rc;
+	return set(cli, args, key, removed ? NULL : equals + 1, err);
 }
 
 static const cli_option options[] = {

@@ -71,18 +71,14 @@ static int graph_walk_print(cli_state *cli, walking *w, const char *id, bool nei
 
 static int graph_walk_run(cli_state *cli, const cli_args *args, bool neighbours, sherd_error *err)
 {
-	cli_db db;
+	CLI_AUTO_DB db = {0};
 	walking w = {.db = &db, .records = {.cli = cli, .err = err}};
-	sherd_graph_text *list = calloc(args->given_count + 1, sizeof(*list));
-	int rc = list ? graph_walk_take(args, &w, list, err) : cli_no_memory(err);
-	if (rc == SHERD_OK)
-		rc = cli_db_open_reader(&db, cli, args, err);
-	if (rc == SHERD_OK) {
-		rc = graph_walk_print(cli, &w, args->operands[1], neighbours, err);
-		cli_db_close(&db);
-	}
-	free(list);
-	return rc;
+	CLI_AUTO_FREE sherd_graph_text *list = calloc(args->given_count + 1, sizeof(*list));
+	if (!list)
+		return cli_no_memory(err);
+	TRY(graph_walk_take(args, &w, list, err));
+	TRY(cli_db_open_reader(&db, cli, args, err));
+	return graph_walk_print(cli, &w, args->operands[1], neighbours, err);
 }
 
 static int run_neighbours(cli_state *cli, const cli_args *args, sherd_error *err)

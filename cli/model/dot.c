@@ -84,7 +84,7 @@ static int print_graph(const drawing *d, sherd_error *err)
 /* Graphviz draws a box around what is in a subgraph whose name begins with "cluster". */
 static int print_inside(const drawing *d, const sherd_model_subgraph *inside, sherd_error *err)
 {
-	cli_graph_view view;
+	CLI_AUTO_GRAPH_VIEW view = {0};
 	TRY(cli_graph_view_open(&view, d->view->model, inside->graph, d->view->bundle, err));
 	drawing inner = {.out = d->out, .view = &view, .depth = d->depth + 1, .graphs = d->graphs};
 	(void)snprintf(inner.mark, sizeof(inner.mark), "g%zu", ++*d->graphs);
@@ -92,10 +92,9 @@ static int print_inside(const drawing *d, const sherd_model_subgraph *inside, sh
 	cli_out_printf(line(&inner), "label=\"");
 	print_quoted(d->out, inside->name);
 	cli_out_printf(d->out, "\";\n");
-	int rc = print_graph(&inner, err);
+	TRY(print_graph(&inner, err));
 	cli_out_printf(line(d), "}\n");
-	cli_graph_view_close(&view);
-	return rc;
+	return SHERD_OK;
 }
 
 int cli_graph_dot(cli_out *out, const cli_graph_view *view, sherd_error *err)

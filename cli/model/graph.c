@@ -102,54 +102,36 @@ static int print_graph(cli_state *cli, const cli_graph_view *view, const path *o
 	for (size_t i = 0; i < view->graph->subgraph_count; i++) {
 		const sherd_model_subgraph *inside = &view->graph->subgraphs[i];
 		const path here = {outer, inside->name};
-		cli_graph_view inner;
+		CLI_AUTO_GRAPH_VIEW inner = {0};
 		cli_out_printf(&cli->out, "\ngraph ");
 		print_path(&cli->out, &here);
 		cli_out_printf(&cli->out, "\n");
 		TRY(cli_graph_view_open(&inner, view->model, inside->graph, view->bundle, err));
-		int rc = print_graph(cli, &inner, &here, err);
-		cli_graph_view_close(&inner);
-		TRY(rc);
+		TRY(print_graph(cli, &inner, &here, err));
 	}
 	return SHERD_OK;
 }
 
-int cli_graph_text(cli_state *cli, const cli_graph_view *view, sherd_error *err)
-{
-	return print_graph(cli, view, NULL, err);
-}
-
 static int model_graph_show(cli_state *cli, const cli_args *args, const sherd_model *model, sherd_error *err)
 {
-	sherd_bundle *bundle;
-	cli_graph_view view;
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	CLI_AUTO_GRAPH_VIEW view = {0};
 	TRY(sherd_bundle_of_model(&bundle, model, err));
-	int rc = cli_graph_view_open(&view, model, NULL, bundle, err);
-	if (rc == SHERD_OK) {
-		if (cli_args_has(args, "dot"))
-			rc = cli_graph_dot(&cli->out, &view, err);
-		else
-			rc = cli->out.json ? cli_graph_json(cli, &view, err) : cli_graph_text(cli, &view, err);
-		cli_graph_view_close(&view);
-	}
-	sherd_bundle_close(bundle);
-	return rc;
+	TRY(cli_graph_view_open(&view, model, NULL, bundle, err));
+	if (cli_args_has(args, "dot"))
+		return cli_graph_dot(&cli->out, &view, err);
+	return cli->out.json ? cli_graph_json(cli, &view, err) : print_graph(cli, &view, NULL, err);
 }
 
 static int model_graph_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_place place;
-	sherd_model *model;
+	CLI_AUTO_PLACE place = {0};
+	CLI_AUTO(sherd_model, sherd_model_close) model = NULL;
 	if (cli->out.json && cli_args_has(args, "dot"))
 		return cli_usage(err, "--dot and --json cannot go together");
 	TRY(cli_place_open(&place, args->operands[0], false, err));
-	int rc = cli_place_blame(&place, sherd_model_open(&model, place.store, place.key, NULL, err), err);
-	if (rc == SHERD_OK) {
-		rc = model_graph_show(cli, args, model, err);
-		sherd_model_close(model);
-	}
-	cli_place_close(&place);
-	return rc;
+	TRY(cli_place_blame(&place, sherd_model_open(&model, place.store, place.key, NULL, err), err));
+	return model_graph_show(cli, args, model, err);
 }
 
 static const cli_option options[] = {

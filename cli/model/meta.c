@@ -110,36 +110,23 @@ static int model_meta_show(cli_state *cli, const sherd_model *model, const reque
 	return SHERD_OK;
 }
 
-static int change(cli_state *cli, const cli_place *place, const request *r, sherd_error *err)
-{
-	sherd_model_save_options options = {.pool = cli->pool, .progress = &cli->progress};
-	return sherd_model_set_pairs(place->store, place->key, r->set, r->set_count, &options, err);
-}
-
 static int act(cli_state *cli, const cli_place *place, const request *r, sherd_error *err)
 {
-	sherd_model *model;
+	CLI_AUTO(sherd_model, sherd_model_close) model = NULL;
+	const sherd_model_save_options options = {.pool = cli->pool, .progress = &cli->progress};
 	if (r->set_count)
-		return change(cli, place, r, err);
+		return sherd_model_set_pairs(place->store, place->key, r->set, r->set_count, &options, err);
 	TRY(sherd_model_open(&model, place->store, place->key, NULL, err));
-	int rc = model_meta_show(cli, model, r, err);
-	sherd_model_close(model);
-	return rc;
+	return model_meta_show(cli, model, r, err);
 }
 
 static int model_meta_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_place place;
-	request r;
-	int rc = model_meta_take(&r, args, err);
-	if (rc == SHERD_OK)
-		rc = cli_place_open(&place, args->operands[0], false, err);
-	if (rc == SHERD_OK) {
-		rc = cli_place_blame(&place, act(cli, &place, &r, err), err);
-		cli_place_close(&place);
-	}
-	model_meta_done(&r);
-	return rc;
+	CLI_AUTO_PLACE place = {0};
+	__attribute__((cleanup(model_meta_done))) request r = {0};
+	TRY(model_meta_take(&r, args, err));
+	TRY(cli_place_open(&place, args->operands[0], false, err));
+	return cli_place_blame(&place, act(cli, &place, &r, err), err);
 }
 
 static const cli_option options[] = {

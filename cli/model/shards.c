@@ -17,16 +17,14 @@ typedef struct rewrite {
 
 static int model_shards_tell(cli_state *cli, const rewrite *r, const sherd_model *model, sherd_error *err)
 {
-	sherd_bundle *bundle;
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	char size[CLI_TEXT_SIZE];
 	size_t count;
 	uint64_t bytes;
 	const uint64_t *written = r->options.written;
 	uint32_t files = r->options.shards ? r->options.shards : 1;
 	TRY(sherd_bundle_of_model(&bundle, model, err));
-	int rc = cli_target_count(bundle, r->options.without_updater, &count, &bytes, err);
-	sherd_bundle_close(bundle);
-	TRY(rc);
+	TRY(cli_target_count(bundle, r->options.without_updater, &count, &bytes, err));
 	cli_text_size(*written, size);
 	cli_out_note(&cli->out, "%s: %zu array%s, %s written to %" PRIu32 " file%s", r->to, count,
 	             cli_text_plural(count), size, files, cli_text_plural(files));
@@ -42,11 +40,10 @@ static int model_shards_tell(cli_state *cli, const rewrite *r, const sherd_model
 
 static int write_model(cli_state *cli, const rewrite *r, const sherd_model *model, sherd_error *err)
 {
-	cli_place to;
+	CLI_AUTO_PLACE to = {0};
 	TRY(cli_place_open(&to, r->to, true, err));
-	int rc = cli_place_blame(&to, sherd_model_save(model, to.store, to.key, &r->options, err), err);
-	cli_place_close(&to);
-	return rc < 0 ? rc : model_shards_tell(cli, r, model, err);
+	TRY(cli_place_blame(&to, sherd_model_save(model, to.store, to.key, &r->options, err), err));
+	return model_shards_tell(cli, r, model, err);
 }
 
 static int model_shards_take(cli_state *cli, rewrite *r, const cli_args *args, sherd_error *err)
@@ -73,21 +70,14 @@ static int model_shards_take(cli_state *cli, rewrite *r, const cli_args *args, s
 static int rewrite_model(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	rewrite r;
-	cli_place from;
-	sherd_model *model;
+	CLI_AUTO_PLACE from = {0};
+	CLI_AUTO(sherd_model, sherd_model_close) model = NULL;
 	TRY(model_shards_take(cli, &r, args, err));
 	TRY(cli_place_open(&from, r.from, false, err));
-	int rc = cli_place_blame(&from, sherd_model_open(&model, from.store, from.key, NULL, err), err);
-	if (rc == SHERD_OK) {
-		if (!r.options.allow_missing)
-			rc = cli_place_blame(&from, cli_target_refuse_missing(sherd_model_missing(model, err), err),
-			                     err);
-		if (rc == SHERD_OK)
-			rc = write_model(cli, &r, model, err);
-		sherd_model_close(model);
-	}
-	cli_place_close(&from);
-	return rc;
+	TRY(cli_place_blame(&from, sherd_model_open(&model, from.store, from.key, NULL, err), err));
+	if (!r.options.allow_missing)
+		TRY(cli_place_blame(&from, cli_target_refuse_missing(sherd_model_missing(model, err), err), err));
+	return write_model(cli, &r, model, err);
 }
 
 static int split(cli_state *cli, const cli_args *args, sherd_error *err)

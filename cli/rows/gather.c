@@ -13,6 +13,11 @@ typedef struct id_list {
 	size_t count, room;
 } id_list;
 
+static void id_list_done(id_list *l)
+{
+	free(l->ids);
+}
+
 static int add_id(id_list *l, uint64_t id, sherd_error *err)
 {
 	if (l->count == l->room) {
@@ -96,49 +101,38 @@ static int take_lists(id_list *l, const cli_args *args, uint64_t total, sherd_er
 	while ((text = cli_args_each(args, "ids", &next)))
 		TRY(take_ids(l, text, total, err));
 	for (next = 0; (text = cli_args_each(args, "ids-from", &next));) {
-		char *all = NULL;
-		int rc = read_text(text, &all, err);
-		if (rc == SHERD_OK)
-			rc = take_ids(l, all, total, err);
-		free(all);
-		TRY(rc);
+		CLI_AUTO_FREE char *all = NULL;
+		TRY(read_text(text, &all, err));
+		TRY(take_ids(l, all, total, err));
 	}
 	return SHERD_OK;
 }
 
 static int rows_gather(cli_state *cli, cli_streaming *s, const cli_args *args, const cli_place *place, sherd_error *err)
 {
-	sherd_rows *rows;
-	sherd_rows_cursor *cursor = NULL;
-	id_list list = {0};
+	CLI_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
+	CLI_AUTO(sherd_rows_cursor, sherd_rows_cursor_close) cursor = NULL;
+	__attribute__((cleanup(id_list_done))) id_list list = {0};
 	TRY(cli_rows_open_place(&rows, cli, place, false, err));
-	int rc = take_lists(&list, args, sherd_rows_total(rows), err);
-	if (rc == SHERD_OK && !list.count)
-		rc = cli_usage(err, "no ids are given");
+	TRY(take_lists(&list, args, sherd_rows_total(rows), err));
+	if (!list.count)
+		return cli_usage(err, "no ids are given");
 	s->width = sherd_rows_width(rows);
 	s->gather = list.ids;
 	s->gather_count = list.count;
-	if (rc == SHERD_OK)
-		rc = cli_place_blame(place, sherd_rows_cursor_open(&cursor, rows, &s->stream, err), err);
-	if (rc == SHERD_OK)
-		rc = cli_streaming_run(cli, s, cursor, place, err);
-	sherd_rows_cursor_close(cursor);
-	sherd_rows_close(rows);
-	free(list.ids);
-	return rc;
+	TRY(cli_place_blame(place, sherd_rows_cursor_open(&cursor, rows, &s->stream, err), err));
+	return cli_streaming_run(cli, s, cursor, place, err);
 }
 
 static int rows_gather_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_streaming s;
-	cli_place place;
+	CLI_AUTO_PLACE place = {0};
 	TRY(cli_streaming_take_gather(&s, cli, args, err));
 	if (!cli_args_has(args, "ids") && !cli_args_has(args, "ids-from"))
 		return cli_usage(err, "--ids or --ids-from says which rows");
 	TRY(cli_place_open_any(&place, args->operands[0], false, err));
-	int rc = rows_gather(cli, &s, args, &place, err);
-	cli_place_close(&place);
-	return rc;
+	return rows_gather(cli, &s, args, &place, err);
 }
 
 static const cli_option options[] = {

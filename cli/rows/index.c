@@ -47,7 +47,7 @@ static void put_left_out(cli_doc *doc, const sherd_rows *rows)
 
 static int rows_index_tell(cli_state *cli, const char *path, const cli_place *place, bool same_list, sherd_error *err)
 {
-	sherd_rows *rows;
+	CLI_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
 	TRY(cli_place_blame(place, sherd_rows_open_folder(&rows, place->store, place->key, NULL, err), err));
 	uint64_t total = sherd_rows_total(rows);
 	size_t shards = sherd_rows_shards(rows);
@@ -60,32 +60,25 @@ static int rows_index_tell(cli_state *cli, const char *path, const cli_place *pl
 	cli_doc_put_u64(&doc, "rows", total);
 	cli_doc_put_u64(&doc, "shards", shards);
 	put_left_out(&doc, rows);
-	sherd_rows_close(rows);
 	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
 static int rows_index_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_place place;
+	CLI_AUTO_PLACE place = {0};
 	size_t count = (size_t)args->count - 1;
 	const sherd_rows_index_options options = {
 		.replace = cli_args_has(args, "replace"), .pool = cli->pool, .progress = &cli->progress};
-	const char **names = calloc(count + 1, sizeof(*names));
+	CLI_AUTO_FREE const char **names = calloc(count + 1, sizeof(*names));
 	if (!names)
 		return cli_no_memory(err);
 	for (size_t i = 0; i < count; i++)
 		names[i] = name_in(args->operands[0], args->operands[i + 1]);
-	int rc = cli_place_open_folder(&place, args->operands[0], err);
-	if (rc == SHERD_OK) {
-		rc = sherd_rows_index(place.store, place.key, count ? names : NULL, count, &options, err);
-		cli_out_clear_bar(&cli->out);
-		(void)cli_place_blame(&place, rc, err);
-		if (rc == SHERD_OK)
-			rc = rows_index_tell(cli, args->operands[0], &place, options.replace && !count, err);
-		cli_place_close(&place);
-	}
-	free(names);
-	return rc;
+	TRY(cli_place_open_folder(&place, args->operands[0], err));
+	int rc = sherd_rows_index(place.store, place.key, count ? names : NULL, count, &options, err);
+	cli_out_clear_bar(&cli->out);
+	TRY(cli_place_blame(&place, rc, err));
+	return rows_index_tell(cli, args->operands[0], &place, options.replace && !count, err);
 }
 
 static const cli_option options[] = {

@@ -133,23 +133,18 @@ static int rows_info_show(cli_state *cli, const char *path, const cli_place *pla
 
 int cli_rows_show(cli_state *cli, const char *path, const cli_place *place, bool incomplete, sherd_error *err)
 {
-	sherd_rows *rows;
+	CLI_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
 	TRY(cli_rows_open_place(&rows, cli, place, incomplete, err));
-	int rc = rows_info_show(cli, path, place, rows, err);
-	sherd_rows_close(rows);
-	return rc;
+	return rows_info_show(cli, path, place, rows, err);
 }
 
 static int rows_info_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_place place;
-	sherd_rows *rows;
+	CLI_AUTO_PLACE place = {0};
+	CLI_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
 	bool incomplete = cli_args_has(args, "incomplete");
 	TRY(cli_rows_open_paths(&rows, cli, &place, args->operands, args->count, incomplete, err));
-	int rc = rows_info_show(cli, args->count > 1 ? "the list" : args->operands[0], &place, rows, err);
-	sherd_rows_close(rows);
-	cli_place_close(&place);
-	return rc;
+	return rows_info_show(cli, args->count > 1 ? "the list" : args->operands[0], &place, rows, err);
 }
 
 static const cli_option options[] = {

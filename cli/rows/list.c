@@ -42,10 +42,8 @@ static int find_common(char **real, char *const *paths, size_t count, size_t *co
 static int open_files(cli_place *place, char **real, char *const *paths, size_t count, size_t *common, sherd_error *err)
 {
 	TRY(find_common(real, paths, count, common, err));
-	char *folder = strndup(real[0], *common);
-	int rc = folder ? cli_place_open_folder(place, folder, err) : cli_no_memory(err);
-	free(folder);
-	return rc;
+	CLI_AUTO_FREE char *folder = strndup(real[0], *common);
+	return folder ? cli_place_open_folder(place, folder, err) : cli_no_memory(err);
 }
 
 static bool is_elsewhere(const char *path)

@@ -102,7 +102,7 @@ void cli_rows_warn_of_overflow(cli_state *cli, const char *path, uint64_t count,
 static int rows_pack_tell(const packing *p, const char *path, uint64_t before, sherd_error *err)
 {
 	cli_out *out = &p->cli->out;
-	sherd_rows *rows;
+	CLI_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
 	char size[CLI_TEXT_SIZE];
 	uint64_t bytes = 0;
 	TRY(cli_place_blame(&p->to, sherd_rows_open_any(&rows, p->to.store, p->to.key, NULL, err), err));
@@ -113,7 +113,6 @@ static int rows_pack_tell(const packing *p, const char *path, uint64_t before, s
 	size_t shards = sherd_rows_shards(rows);
 	for (size_t i = 0; i < shards; i++)
 		bytes += sherd_rows_shard_at(rows, i)->bytes;
-	sherd_rows_close(rows);
 	cli_text_size(bytes, size);
 	if (p->options.append)
 		cli_out_note(out, "%s: %" PRIu64 " row%s appended: now %" PRIu64 ", %s in %zu shard%s", path,
@@ -141,12 +140,10 @@ static int rows_pack_tell(const packing *p, const char *path, uint64_t before, s
 /* Rows that are there; 0 when there is no set, which packing will say better. */
 static uint64_t rows_before(const packing *p)
 {
-	sherd_rows *rows;
+	CLI_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
 	if (!p->options.append || sherd_rows_open_folder(&rows, p->to.store, p->to.key, NULL, NULL) < 0)
 		return 0;
-	uint64_t total = sherd_rows_total(rows);
-	sherd_rows_close(rows);
-	return total;
+	return sherd_rows_total(rows);
 }
 
 static int rows_pack(packing *p, const cli_args *args, sherd_error *err)
@@ -163,9 +160,8 @@ static int rows_pack(packing *p, const cli_args *args, sherd_error *err)
 	return rows_pack_tell(p, path, before, err);
 }
 
-static int rows_pack_run(packing *p, const cli_args *args, sherd_error *err)
+static void rows_pack_done(packing *p)
 {
-	int rc = rows_pack(p, args, err);
 	for (size_t i = 0; i < p->count; i++) {
 		sherd_bundle_close(p->sources[i].bundle);
 		cli_place_close(&p->sources[i].place);
@@ -174,19 +170,13 @@ static int rows_pack_run(packing *p, const cli_args *args, sherd_error *err)
 	free(p->names);
 	free(p->sources);
 	free(p->rows);
-	return rc;
 }
 
 static int run_pack(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	packing p = {.cli = cli};
-	return rows_pack_run(&p, args, err);
-}
-
-static int run_append(cli_state *cli, const cli_args *args, sherd_error *err)
-{
-	packing p = {.cli = cli, .options.append = true};
-	return rows_pack_run(&p, args, err);
+	bool append = args->command == &cli_command_rows_append;
+	__attribute__((cleanup(rows_pack_done))) packing p = {.cli = cli, .options.append = append};
+	return rows_pack(&p, args, err);
 }
 
 #define ROWS_PER_SHARD                                                                         \
@@ -234,6 +224,6 @@ const cli_command cli_command_rows_append = {
 	.summary = "Adds the rows of tensors to a set that has a manifest",
 	.details = "SRC is as for sherd rows pack; values are stored in the type of the set. All rows appear in one\n"
 		   "step, or none; who reads the set meanwhile is not disturbed. Of two at a time one is refused.\n",
-	.run = run_append,
+	.run = run_pack,
 	CLI_OPTIONS(append_options),
 };

@@ -134,30 +134,24 @@ int cli_streaming_take(cli_streaming *s, const cli_args *args, sherd_error *err)
 
 static int stream(cli_state *cli, cli_streaming *s, const cli_place *place, const sherd_rows *rows, sherd_error *err)
 {
-	sherd_rows_cursor *cursor = NULL;
+	CLI_AUTO(sherd_rows_cursor, sherd_rows_cursor_close) cursor = NULL;
 	sherd_rows_stream_options options = s->stream;
 	options.pool = cli->pool;
 	s->width = sherd_rows_width(rows);
-	int rc = cli_place_blame(place, sherd_rows_cursor_open(&cursor, rows, &options, err), err);
-	if (rc == SHERD_OK)
-		rc = cli_streaming_run(cli, s, cursor, place, err);
-	sherd_rows_cursor_close(cursor);
-	return rc;
+	TRY(cli_place_blame(place, sherd_rows_cursor_open(&cursor, rows, &options, err), err));
+	return cli_streaming_run(cli, s, cursor, place, err);
 }
 
 static int rows_stream_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	cli_streaming s;
-	cli_place place;
-	sherd_rows *rows;
+	CLI_AUTO_PLACE place = {0};
+	CLI_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
 	bool incomplete = cli_args_has(args, "incomplete");
 	TRY(cli_streaming_take(&s, args, err));
 	TRY(refuse_raw_json(&s, cli, err));
 	TRY(cli_rows_open_paths(&rows, cli, &place, args->operands, args->count, incomplete, err));
-	int rc = stream(cli, &s, &place, rows, err);
-	sherd_rows_close(rows);
-	cli_place_close(&place);
-	return rc;
+	return stream(cli, &s, &place, rows, err);
 }
 
 static const cli_option options[] = {

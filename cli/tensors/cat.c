@@ -88,37 +88,28 @@ static int cat_print(const cli_cat *cat, sherd_error *err)
 /* sherd rows cat prints rows and nothing else. */
 static int check_rows(cli_state *cli, const cli_place *place, sherd_error *err)
 {
-	sherd_rows *rows;
-	TRY(cli_rows_open_place(&rows, cli, place, false, err));
-	sherd_rows_close(rows);
-	return SHERD_OK;
+	CLI_AUTO(sherd_rows, sherd_rows_close) rows = NULL;
+	return cli_rows_open_place(&rows, cli, place, false, err);
 }
 
 static int cat_place(cli_state *cli, const cli_args *args, const cli_place *place, sherd_error *err)
 {
-	sherd_bundle *bundle = NULL;
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	const char *format = cli_args_text(args, "format");
 	sherd_bundle_options waiting = {.pool = cli->pool, .progress = &cli->waiting};
 	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->progress};
-	cli_lost lost = {.cli = cli, .place = place};
+	CLI_AUTO_LOST lost = {.cli = cli, .place = place};
 	if (cli_args_has(args, "partial")) {
 		waiting.lost = cli_lost_tell;
 		waiting.lost_arg = &lost;
 	}
-	int rc = sherd_bundle_open(&bundle, place->store, place->key, &waiting, err);
+	TRY(cli_place_blame(place, sherd_bundle_open(&bundle, place->store, place->key, &waiting, err), err));
 	cli_cat cat = {.cli = cli, .bundle = bundle, .format = format ? format : "text"};
-	if (rc == SHERD_OK)
-		rc = pick(&cat, args->count > 1 ? args->operands[1] : NULL, err);
-	if (rc == SHERD_OK)
-		rc = cat_take_part(&cat, cli_args_text(args, "range"), err);
-	if (rc == SHERD_OK)
-		rc = sherd_bundle_prepare(bundle, &cat.index, 1, &reading, err);
+	TRY(cli_place_blame(place, pick(&cat, args->count > 1 ? args->operands[1] : NULL, err), err));
+	TRY(cli_place_blame(place, cat_take_part(&cat, cli_args_text(args, "range"), err), err));
+	int rc = sherd_bundle_prepare(bundle, &cat.index, 1, &reading, err);
 	cli_out_clear_bar(&cli->out);
-	if (rc == SHERD_OK)
-		rc = cat_print(&cat, err);
-	sherd_bundle_close(bundle);
-	cli_lost_done(&lost);
-	return cli_place_blame(place, rc, err);
+	return cli_place_blame(place, rc < 0 ? rc : cat_print(&cat, err), err);
 }
 
 static bool is_graph(const cli_place *place)
@@ -130,15 +121,12 @@ static bool is_graph(const cli_place *place)
 
 static int cat_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_place place;
+	CLI_AUTO_PLACE place = {0};
 	TRY(cli_place_open_any(&place, args->operands[0], false, err));
-	int rc = args->command == &cli_command_rows_cat ? check_rows(cli, &place, err) : SHERD_OK;
-	if (rc == SHERD_OK)
-		rc = cat_place(cli, args, &place, err);
-	if (rc == SHERD_EUNSUPPORTED && is_graph(&place))
-		rc = cli_db_cat(cli, args, &place, err);
-	cli_place_close(&place);
-	return rc;
+	if (args->command == &cli_command_rows_cat)
+		TRY(check_rows(cli, &place, err));
+	int rc = cat_place(cli, args, &place, err);
+	return rc == SHERD_EUNSUPPORTED && is_graph(&place) ? cli_db_cat(cli, args, &place, err) : rc;
 }
 
 static const cli_option options[] = {

@@ -1,5 +1,6 @@
 #include "tensors/cat.h"
 
+#include "base/auto.h"
 #include "base/value.h"
 #include "base/watch.h"
 
@@ -16,20 +17,18 @@ int cli_cat_blocks(const cli_cat *cat, cli_cat_fn *each, void *arg, sherd_error 
 		return cli_fail(err, SHERD_EUNSUPPORTED, "inside-block",
 		                "%.100s is %s: --range must begin and end at multiples of %" PRIu32 " elements",
 		                cat->tensor->name, type->name, per);
-	uint8_t *buf = malloc(CHUNK);
-	int rc = buf ? SHERD_OK : cli_no_memory(err);
-	for (uint64_t at = cat->first / per; rc == SHERD_OK && at < cat->last / per && !cli_out_failed();) {
+	CLI_AUTO_FREE uint8_t *buf = malloc(CHUNK);
+	if (!buf)
+		return cli_no_memory(err);
+	for (uint64_t at = cat->first / per; at < cat->last / per && !cli_out_failed();) {
 		uint64_t left = cat->last / per - at, most = CHUNK / size;
 		size_t n = (size_t)(left < most ? left : most);
-		rc = cli_watch_check(err);
-		if (rc == SHERD_OK)
-			rc = sherd_bundle_read(cat->bundle, cat->index, at * size, buf, n * size, err);
-		if (rc == SHERD_OK)
-			rc = each(arg, buf, n, err);
+		TRY(cli_watch_check(err));
+		TRY(sherd_bundle_read(cat->bundle, cat->index, at * size, buf, n * size, err));
+		TRY(each(arg, buf, n, err));
 		at += n;
 	}
-	free(buf);
-	return rc;
+	return SHERD_OK;
 }
 
 typedef struct splitting {
@@ -119,17 +118,13 @@ int cli_cat_strings(const cli_cat *cat, cli_cat_string_fn *each, void *arg, sher
 	/* Nothing is read of what the bytes cannot hold. */
 	if (!empty && (over || t->bytes / 8 <= strings))
 		return cli_fail(err, SHERD_ECORRUPT, "bad-offsets", "%.100s is too short for its strings", t->name);
-	char *buf = NULL;
+	CLI_AUTO_FREE char *buf = NULL;
 	size_t room = 0;
-	int rc = SHERD_OK;
-	for (uint64_t i = cat->first; rc == SHERD_OK && strings && i < cat->last; i++) {
+	for (uint64_t i = cat->first; strings && i < cat->last; i++) {
 		uint64_t ends[2];
-		rc = cli_watch_check(err);
-		if (rc == SHERD_OK)
-			rc = string_ends(cat, strings, i, ends, err);
-		if (rc == SHERD_OK)
-			rc = one_string(cat, ends, &buf, &room, each, arg, err);
+		TRY(cli_watch_check(err));
+		TRY(string_ends(cat, strings, i, ends, err));
+		TRY(one_string(cat, ends, &buf, &room, each, arg, err));
 	}
-	free(buf);
-	return rc;
+	return SHERD_OK;
 }

@@ -26,17 +26,14 @@ static int convert_tell_lost(cli_state *cli, const cli_place *from, const char *
 
 static int salvage(cli_state *cli, const cli_place *from, const char *path, const cli_target *target, sherd_error *err)
 {
-	sherd_bundle *bundle;
-	sherd_report *lost;
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	CLI_AUTO(sherd_report, sherd_report_close) lost = NULL;
 	const sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
 	TRY(cli_place_blame(from, sherd_bundle_salvage(&bundle, &lost, from->store, from->key, &reading, err), err));
 	size_t count = sherd_bundle_count(bundle);
-	int rc = count ? cli_target_write(cli, target, bundle, err) : SHERD_OK;
-	if (rc == SHERD_OK)
-		rc = convert_tell_lost(cli, from, path, lost, count, err);
-	sherd_bundle_close(bundle);
-	sherd_report_close(lost);
-	return rc;
+	if (count)
+		TRY(cli_target_write(cli, target, bundle, err));
+	return convert_tell_lost(cli, from, path, lost, count, err);
 }
 
 /* --partial: what of a checkpoint is whole. */
@@ -51,8 +48,9 @@ static int convert_sift(cli_lost *lost, const sherd_bundle *bundle, sherd_bundle
 
 static int convert_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	cli_place from;
-	sherd_bundle *bundle, *whole = NULL;
+	CLI_AUTO_PLACE from = {0};
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) whole = NULL;
 	cli_target target;
 	bool done;
 	int graph = cli_graph_convert_any(cli, args, &done, err);
@@ -62,34 +60,22 @@ static int convert_run(cli_state *cli, const cli_args *args, sherd_error *err)
 	if (cli_args_has(args, "salvage") && target.without_updater)
 		return cli_usage(err, "--without-updater does not go with --salvage, which knows no graph");
 	TRY(cli_place_open(&from, args->operands[0], false, err));
-	if (cli_args_has(args, "salvage")) {
-		int saved = salvage(cli, &from, args->operands[0], &target, err);
-		cli_place_close(&from);
-		return saved;
-	}
-	cli_lost lost = {.cli = cli, .place = &from};
+	if (cli_args_has(args, "salvage"))
+		return salvage(cli, &from, args->operands[0], &target, err);
+	CLI_AUTO_LOST lost = {.cli = cli, .place = &from};
 	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
 	if (cli_args_has(args, "partial")) {
 		reading.lost = cli_lost_tell;
 		reading.lost_arg = &lost;
 	}
-	int rc = cli_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err);
-	if (rc == SHERD_OK) {
-		if (!target.drop_graph)
-			rc = cli_place_blame(&from, sherd_convert_check(bundle, target.info->id, err), err);
-		if (rc == SHERD_OK && !target.allow_missing)
-			rc = cli_place_blame(&from, cli_target_refuse_missing(sherd_bundle_missing(bundle, err), err),
-			                     err);
-		if (rc == SHERD_OK && reading.lost)
-			rc = cli_place_blame(&from, convert_sift(&lost, bundle, &whole, err), err);
-		if (rc == SHERD_OK)
-			rc = cli_target_write(cli, &target, whole ? whole : bundle, err);
-		sherd_bundle_close(whole);
-		sherd_bundle_close(bundle);
-	}
-	cli_lost_done(&lost);
-	cli_place_close(&from);
-	return rc;
+	TRY(cli_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err));
+	if (!target.drop_graph)
+		TRY(cli_place_blame(&from, sherd_convert_check(bundle, target.info->id, err), err));
+	if (!target.allow_missing)
+		TRY(cli_place_blame(&from, cli_target_refuse_missing(sherd_bundle_missing(bundle, err), err), err));
+	if (reading.lost)
+		TRY(cli_place_blame(&from, convert_sift(&lost, bundle, &whole, err), err));
+	return cli_target_write(cli, &target, whole ? whole : bundle, err);
 }
 
 static const cli_option options[] = {

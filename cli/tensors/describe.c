@@ -71,8 +71,7 @@ int cli_describe_bundle(cli_state *cli, const char *path, const sherd_bundle *bu
 	static const char *const heads[] = {"tensor", "dtype", "shape", "size", "stored", "shard"};
 	sherd_model_layout layout;
 	bool container = model && sherd_model_layout_of(&layout, model), shards = container && layout.files > 1;
-	cli_table table = {.columns = 4u + container + shards, .right = 7u << 3};
-	int rc = SHERD_OK;
+	CLI_AUTO_TABLE table = {.columns = 4u + container + shards, .right = 7u << 3};
 	const sherd_pair *pairs;
 	size_t count = sherd_bundle_count(bundle), pair_count = sherd_bundle_pairs(&pairs, bundle);
 	uint64_t bytes = 0;
@@ -81,21 +80,15 @@ int cli_describe_bundle(cli_state *cli, const char *path, const sherd_bundle *bu
 		const sherd_tensor *t = sherd_bundle_tensor(bundle, i);
 		bytes += t->bytes;
 		add_tensor(&table, t);
-		if (rc == SHERD_OK && container)
-			rc = add_stored(&table, model, i, shards, err);
-	}
-	if (rc < 0) {
-		cli_table_done(&table);
-		return rc;
+		if (container)
+			TRY(add_stored(&table, model, i, shards, err));
 	}
 	print_first_line(cli, path, sherd_bundle_format(bundle), count, bytes);
-	rc = print_pairs(cli, pairs, pair_count, err);
-	if (rc == SHERD_OK && count) {
-		cli_out_printf(&cli->out, "\n");
-		rc = cli_table_print(&table, &cli->out, err);
-	}
-	cli_table_done(&table);
-	return rc;
+	TRY(print_pairs(cli, pairs, pair_count, err));
+	if (!count)
+		return SHERD_OK;
+	cli_out_printf(&cli->out, "\n");
+	return cli_table_print(&table, &cli->out, err);
 }
 
 /* Begins the line, or goes on with it. */

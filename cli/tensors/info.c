@@ -11,8 +11,8 @@
 static int show_ckpt(cli_state *cli, const char *path, const cli_place *place, sherd_format format, bool partial,
                      sherd_error *err)
 {
-	sherd_ckpt *ckpt;
-	cli_lost lost = {.cli = cli, .place = place};
+	CLI_AUTO(sherd_ckpt, sherd_ckpt_close) ckpt = NULL;
+	CLI_AUTO_LOST lost = {.cli = cli, .place = place};
 	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	if (partial) {
 		options.lost = cli_lost_tell;
@@ -22,37 +22,27 @@ static int show_ckpt(cli_state *cli, const char *path, const cli_place *place, s
 	                 ? sherd_ckpt_open(&ckpt, place->store, place->key, &options, err)
 	                 : sherd_ckpt_open_shard(&ckpt, place->store, place->key, &options, err);
 	TRY(cli_place_blame(place, rc, err));
-	rc = cli->out.json ? cli_describe_ckpt_json(cli, ckpt, format, err)
-	                   : cli_describe_ckpt(cli, path, ckpt, format, err);
-	sherd_ckpt_close(ckpt);
-	cli_lost_done(&lost);
-	return rc;
+	return cli->out.json ? cli_describe_ckpt_json(cli, ckpt, format, err)
+	                     : cli_describe_ckpt(cli, path, ckpt, format, err);
 }
 
 static int show_bundle(cli_state *cli, const char *path, const cli_place *place, sherd_error *err)
 {
-	sherd_bundle *bundle;
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	sherd_bundle_options options = {.pool = cli->pool, .progress = &cli->waiting};
 	TRY(cli_place_blame(place, sherd_bundle_open(&bundle, place->store, place->key, &options, err), err));
-	int rc = cli->out.json ? cli_describe_bundle_json(cli, bundle, err)
-	                       : cli_describe_bundle(cli, path, bundle, NULL, err);
-	sherd_bundle_close(bundle);
-	return rc;
+	return cli->out.json ? cli_describe_bundle_json(cli, bundle, err)
+	                     : cli_describe_bundle(cli, path, bundle, NULL, err);
 }
 
 static int show_model(cli_state *cli, const char *path, const cli_place *place, sherd_error *err)
 {
-	sherd_model *model;
-	sherd_bundle *bundle;
+	CLI_AUTO(sherd_model, sherd_model_close) model = NULL;
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	TRY(cli_place_blame(place, sherd_model_open(&model, place->store, place->key, NULL, err), err));
-	int rc = sherd_bundle_of_model(&bundle, model, err);
-	if (rc == SHERD_OK) {
-		rc = cli->out.json ? cli_describe_model_json(cli, model, bundle, err)
-		                   : cli_describe_model(cli, path, model, bundle, err);
-		sherd_bundle_close(bundle);
-	}
-	sherd_model_close(model);
-	return rc;
+	TRY(sherd_bundle_of_model(&bundle, model, err));
+	return cli->out.json ? cli_describe_model_json(cli, model, bundle, err)
+	                     : cli_describe_model(cli, path, model, bundle, err);
 }
 
 static int info_show(cli_state *cli, const char *path, cli_place *place, sherd_format format, bool partial,
@@ -70,14 +60,11 @@ static int info_show(cli_state *cli, const char *path, cli_place *place, sherd_f
 static int info_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	const char *path = args->operands[0];
-	cli_place place;
+	CLI_AUTO_PLACE place = {0};
 	sherd_format format;
 	TRY(cli_place_open_any(&place, path, false, err));
-	int rc = cli_place_blame(&place, sherd_detect(&format, place.store, place.key, err), err);
-	if (rc == SHERD_OK)
-		rc = info_show(cli, path, &place, format, cli_args_has(args, "partial"), err);
-	cli_place_close(&place);
-	return rc;
+	TRY(cli_place_blame(&place, sherd_detect(&format, place.store, place.key, err), err));
+	return info_show(cli, path, &place, format, cli_args_has(args, "partial"), err);
 }
 
 static const cli_option options[] = {

@@ -175,7 +175,8 @@ static char *base_of(const cli_target *target)
 static char *head_of(const cli_target *target)
 {
 	const sherd_format_ending *ending = &target->info->endings[0];
-	char *base = base_of(target), *head = NULL;
+	CLI_AUTO_FREE char *base = base_of(target);
+	char *head = NULL;
 	int n = -1;
 	if (!base)
 		return NULL;
@@ -187,20 +188,18 @@ static char *head_of(const cli_target *target)
 	} else {
 		n = asprintf(&head, "%s", target->path);
 	}
-	free(base);
 	return n < 0 ? NULL : head;
 }
 
 int cli_target_count(const sherd_bundle *bundle, bool without_updater, size_t *count, uint64_t *bytes, sherd_error *err)
 {
 	const sherd_bundle_select_options want = {.without_updater = without_updater};
-	sherd_bundle *written;
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) written = NULL;
 	TRY(sherd_bundle_select(&written, bundle, &want, err));
 	*count = sherd_bundle_count(written);
 	*bytes = 0;
 	for (size_t i = 0; i < *count; i++)
 		*bytes += sherd_bundle_tensor(written, i)->bytes;
-	sherd_bundle_close(written);
 	return SHERD_OK;
 }
 
@@ -241,7 +240,7 @@ static int target_tell(cli_state *cli, const cli_target *target, const sherd_bun
 	size_t count;
 	char size[CLI_TEXT_SIZE];
 	TRY(cli_target_count(bundle, target->without_updater, &count, &bytes, err));
-	char *head = head_of(target);
+	CLI_AUTO_FREE char *head = head_of(target);
 	if (!head)
 		return cli_no_memory(err);
 	bool other = strcmp(head, target->path) != 0;
@@ -259,7 +258,6 @@ static int target_tell(cli_state *cli, const cli_target *target, const sherd_bun
 	cli_doc_put_text(&doc, "format", target->info->name);
 	cli_doc_put_u64(&doc, "tensors", count);
 	cli_doc_put_u64(&doc, "bytes", bytes);
-	free(head);
 	if (lost)
 		cli_doc_put_u64(&doc, "lost_metadata", lost);
 	if (written->bytes)
@@ -296,7 +294,7 @@ static int target_save(cli_state *cli, const cli_target *target, const sherd_bun
                        const cli_clock *clock, sherd_error *err)
 {
 	sherd_set_id id;
-	sherd_bundle *without = NULL;
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) without = NULL;
 	sherd_ckpt_save_options options = {.world = target->shards ? target->shards : 1,
 	                                   .time_ns = clock->time_ns,
 	                                   .replace = target->replace,
@@ -306,29 +304,24 @@ static int target_save(cli_state *cli, const cli_target *target, const sherd_bun
 		TRY(sherd_bundle_select(&without, bundle, &(sherd_bundle_select_options){.without_updater = true},
 		                        err));
 	const sherd_bundle *from = without ? without : bundle;
-	int rc = cli_clock_set_id(clock, cli, place, from, false, &options, &id, err);
+	TRY(cli_clock_set_id(clock, cli, place, from, false, &options, &id, err));
 	options.set_id = &id;
-	if (rc == SHERD_OK)
-		rc = sherd_ckpt_save_bundle(place->store, place->key, from, false, &options, err);
-	sherd_bundle_close(without);
-	return rc;
+	return sherd_ckpt_save_bundle(place->store, place->key, from, false, &options, err);
 }
 
 int cli_target_write(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, sherd_error *err)
 {
-	cli_place place;
+	CLI_AUTO_PLACE place = {0};
 	cli_clock clock;
 	written_counts written = {0};
+	CLI_AUTO_FREE char *base = base_of(target);
+	if (!base)
+		return cli_no_memory(err);
 	TRY(cli_clock_read(&clock, err));
-	char *base = base_of(target);
-	int rc = base ? cli_place_open(&place, base, true, err) : cli_no_memory(err);
-	free(base);
-	TRY(rc);
-	if (target->info->kind == SHERD_KIND_CHECKPOINT)
-		rc = target_save(cli, target, bundle, &place, &clock, err);
-	else
-		rc = target_convert(cli, target, bundle, &place, &clock, &written, err);
-	(void)cli_place_blame(&place, rc, err);
-	cli_place_close(&place);
-	return rc < 0 ? rc : target_tell(cli, target, bundle, &written, err);
+	TRY(cli_place_open(&place, base, true, err));
+	int rc = target->info->kind == SHERD_KIND_CHECKPOINT
+	                 ? target_save(cli, target, bundle, &place, &clock, err)
+	                 : target_convert(cli, target, bundle, &place, &clock, &written, err);
+	TRY(cli_place_blame(&place, rc, err));
+	return target_tell(cli, target, bundle, &written, err);
 }

@@ -91,7 +91,7 @@ static int keep_warnings(cli_state *cli, const cli_place *place, finding *f, con
                          sherd_error *err)
 {
 	size_t count = sherd_report_warnings(report);
-	folded *list = malloc((count + 1) * sizeof(*list));
+	CLI_AUTO_FREE folded *list = malloc((count + 1) * sizeof(*list));
 	if (!list)
 		return cli_no_memory(err);
 	for (size_t i = 0; i < count; i++)
@@ -99,7 +99,6 @@ static int keep_warnings(cli_state *cli, const cli_place *place, finding *f, con
 	count = fold(list, count);
 	for (size_t i = 0; i < count; i++)
 		keep_warning(cli, place, f, &list[i]);
-	free(list);
 	return SHERD_OK;
 }
 
@@ -126,20 +125,14 @@ static int add_report(cli_state *cli, const char *path, const cli_place *place, 
 
 static int verify_check(cli_state *cli, const char *path, finding *f, sherd_error *err)
 {
-	cli_place place;
-	sherd_report *report;
+	CLI_AUTO_PLACE place = {0};
+	CLI_AUTO(sherd_report, sherd_report_close) report = NULL;
 	sherd_verify_options options = {
 		.quick = cli_args_has(f->args, "quick"), .pool = cli->pool, .progress = &cli->progress};
 	TRY(cli_place_open_any(&place, path, false, err));
-	int rc = sherd_verify(&report, place.store, place.key, &options, err);
-	(void)cli_place_blame(&place, rc, err);
+	int rc = cli_place_blame(&place, sherd_verify(&report, place.store, place.key, &options, err), err);
 	cli_out_clear_bar(&cli->out);
-	if (rc == SHERD_OK) {
-		rc = add_report(cli, path, &place, report, f, err);
-		sherd_report_close(report);
-	}
-	cli_place_close(&place);
-	return rc;
+	return rc < 0 ? rc : add_report(cli, path, &place, report, f, err);
 }
 
 /* One of several paths could not be looked at: told, and the others are checked all the same. */
