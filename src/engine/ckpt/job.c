@@ -193,9 +193,7 @@ static int start(sherd_ckpt_job **out, sherd_store *store, const char *prefix, c
 	uint32_t world = options && options->world ? options->world : 1;
 	if (!options || !options->pool)
 		return shd_fail(err, SHERD_EINVAL, "bad-argument", "saving in the background needs a pool");
-	TRY(shd_ckpt_world_check(world, err));
-	if (rank && *rank >= world)
-		return shd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", *rank, world);
+	TRY(shd_ckpt_rank_check(rank ? *rank : 0, world, err));
 	sherd_ckpt_job *j = calloc(1, sizeof(*j));
 	if (!j)
 		return shd_fail_nomem(err);

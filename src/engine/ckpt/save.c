@@ -37,6 +37,12 @@ int shd_ckpt_world_check(uint32_t world, sherd_error *err)
 	return SHERD_OK;
 }
 
+int shd_ckpt_rank_check(uint32_t rank, uint32_t world, sherd_error *err)
+{
+	TRY(shd_ckpt_world_check(world, err));
+	return rank < world ? SHERD_OK : shd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", rank, world);
+}
+
 /* Limits are a reader's; what the defaults would refuse is not written. */
 static int ckpt_save_check_options(const char *prefix, const sherd_ckpt_save_options *o, sherd_error *err)
 {

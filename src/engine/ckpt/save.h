@@ -9,6 +9,7 @@
 
 /* SHERD_EINVAL for more shards than readers take; to be asked before anything is made for each of them. */
 int shd_ckpt_world_check(uint32_t world, sherd_error *err);
+int shd_ckpt_rank_check(uint32_t rank, uint32_t world, sherd_error *err);
 
 /* Who saves the set. */
 typedef struct ckpt_manner {
@@ -37,7 +38,7 @@ int shd_ckpt_saver_finish_whole(sherd_ckpt_saver *s, sherd_error *err);
 /* Ends a saver by the outcome of publishing its metadata. */
 int shd_ckpt_saver_published(sherd_ckpt_saver *s, int rc, bool *committed, sherd_error *err);
 
-/* A whole set with a meter of the caller's. */
+/* A whole set of items that were checked, with a meter of the caller's. */
 int shd_ckpt_save_metered(sherd_store *store, const char *prefix, const sherd_ckpt_shard_items *shards,
                           const sherd_ckpt_save_options *options, shd_meter *meter, sherd_error *err);
 uint64_t shd_ckpt_total_bytes(const sherd_ckpt_shard_items *shards, uint32_t world);

@@ -222,14 +222,6 @@ static int mark_pieces(const spreading *g, uint32_t rank, const sherd_ckpt_part 
 	return SHERD_OK;
 }
 
-static int check_rank(uint32_t rank, uint32_t world, sherd_error *err)
-{
-	TRY(shd_ckpt_world_check(world, err));
-	if (rank >= world)
-		return shd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", rank, world);
-	return SHERD_OK;
-}
-
 int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle, uint32_t rank,
                                 const sherd_ckpt_part *parts, size_t part_count, const sherd_ckpt_save_options *options,
                                 sherd_ckpt_save_result *saved, sherd_error *err)
@@ -237,7 +229,7 @@ int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sh
 	sherd_ckpt_about about;
 	sherd_ckpt_save_options o = complete(options, bundle, &about);
 	spreading g = {.bundle = bundle, .world = o.world};
-	TRY(check_rank(rank, o.world, err));
+	TRY(shd_ckpt_rank_check(rank, o.world, err));
 	int rc = gather_whole(&g, rank, err);
 	if (rc == SHERD_OK)
 		rc = mark_pieces(&g, rank, parts, part_count, err);
@@ -257,7 +249,7 @@ int sherd_ckpt_split_bundle_rank(sherd_store *store, const char *prefix, const s
 	sherd_ckpt_save_options o = complete(options, bundle, &about);
 	spreading g = {.bundle = bundle, .world = o.world};
 	char digest[SHD_CKPT_SOURCE + 1];
-	TRY(check_rank(rank, o.world, err));
+	TRY(shd_ckpt_rank_check(rank, o.world, err));
 	TRY(shd_ckpt_source_digest(bundle, cut, &o, digest, err));
 	int rc = save_bundle_spread(&g, cut, err);
 	if (rc == SHERD_OK)

@@ -49,10 +49,7 @@ int sherd_ckpt_save_rank(sherd_store *store, const char *prefix, uint32_t rank, 
                          sherd_error *err)
 {
 	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
-	uint32_t world = o.world ? o.world : 1;
-	TRY(shd_ckpt_world_check(world, err));
-	if (rank >= world)
-		return shd_fail(err, SHERD_EINVAL, "bad-argument", "rank %u of %u", rank, world);
+	TRY(shd_ckpt_rank_check(rank, o.world ? o.world : 1, err));
 	return shd_ckpt_save_rank_metered(store, prefix, rank, &(sherd_ckpt_shard_items){items, count}, NULL, &o, NULL,
 	                                  saved, err);
 }

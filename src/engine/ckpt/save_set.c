@@ -94,8 +94,6 @@ static int save_set_save(set_save *g, sherd_store *store, const char *prefix, co
 {
 	uint32_t world = o->world ? o->world : 1;
 	bool csharp = o->layout == SHERD_CKPT_LAYOUT_CSHARP;
-	for (uint32_t r = 0; r < world; r++)
-		TRY(shd_ckpt_items_check(g->shards[r].items, g->shards[r].count, csharp, err));
 	TRY(shd_ckpt_saver_begin(&g->saver, store, prefix, o, false, meter, err));
 	int rc = shd_pool_run(o->pool, world, write_one, g, err);
 	if (rc < 0) {

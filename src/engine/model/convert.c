@@ -33,27 +33,33 @@ static int variables_of(const sherd_bundle *from, shd_arena *arena, sherd_model_
 	return SHERD_OK;
 }
 
-static int model_convert_read_tensor(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err)
+/* Is only saved, while the bundle is there that it borrows tensors and pairs from. */
+typedef struct tensor_model {
+	sherd_model base;
+	const sherd_bundle *from;
+} tensor_model;
+
+static int model_convert_read_tensor(const sherd_model *m, size_t array, uint64_t offset, void *buf, size_t len,
+                                     sherd_error *err)
 {
-	return sherd_bundle_read(arg, array, offset, buf, len, err);
+	return sherd_bundle_read(((const tensor_model *)m)->from, array, offset, buf, len, err);
 }
 
+/* The graph need not be copied and checked as sherd_model_make() does: it is ours. */
 static int make_model(const sherd_bundle *from, sherd_model **out, sherd_error *err)
 {
-	shd_arena arena = {0};
-	sherd_model_graph graph;
-	sherd_model_parts parts = {.graph = &graph,
-	                           .arrays = from->tensors,
-	                           .array_count = from->count,
-	                           .pairs = from->pairs,
-	                           .pair_count = from->pair_count,
-	                           .read = model_convert_read_tensor,
-	                           .arg = (void *)(uintptr_t)from};
-	int rc = variables_of(from, &arena, &graph, err);
-	if (rc == SHERD_OK)
-		rc = sherd_model_make(out, &parts, err);
-	shd_arena_done(&arena);
-	return rc;
+	static const shd_model_ops ops = {.read = model_convert_read_tensor};
+	SHD_AUTO(sherd_model, sherd_model_close) m = NULL;
+	TRY(shd_model_new(&m, sizeof(tensor_model), &ops, SHERD_FORMAT_UNKNOWN, err));
+	((tensor_model *)m)->from = from;
+	m->arrays = from->tensors;
+	m->array_count = from->count;
+	m->pairs = from->pairs;
+	m->pair_count = from->pair_count;
+	TRY(variables_of(from, &m->arena, &m->graph, err));
+	TRY(shd_model_finish(m, err));
+	*out = TAKE(m);
+	return SHERD_OK;
 }
 
 int shd_write_model(shd_conversion *c, sherd_error *err)

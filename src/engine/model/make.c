@@ -28,12 +28,7 @@ static int make_map_array(const void **out, const sherd_model *model, size_t arr
 	return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "array %zu is handed over in pieces", array);
 }
 
-static void make_done(sherd_model *model)
-{
-	(void)model;
-}
-
-static const shd_model_ops ops = {.read = make_read_array, .map = make_map_array, .close = make_done};
+static const shd_model_ops ops = {.read = make_read_array, .map = make_map_array};
 
 static int mistake(sherd_error *err, const char *what, size_t index)
 {

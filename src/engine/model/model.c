@@ -28,7 +28,8 @@ void sherd_model_close(sherd_model *model)
 {
 	if (!model)
 		return;
-	model->ops->close(model);
+	if (model->ops->close)
+		model->ops->close(model);
 	shd_map_done(&model->names);
 	shd_arena_done(&model->arena);
 	free(model);

@@ -21,7 +21,7 @@ typedef struct shd_model_ops {
 	                    sherd_error *err);
 	/* All bytes of an array that has some, wherever they lie. */
 	int (*map)(const void **out, const sherd_model *, size_t array, sherd_error *err);
-	/* Frees what the embedding struct owns outside the arena, also when it is half-built. */
+	/* Frees what the embedding struct owns outside the arena, also when it is half-built; NULL: nothing. */
 	void (*close)(sherd_model *);
 } shd_model_ops;
 

@@ -150,7 +150,7 @@ TEST(bad_items_are_refused_before_anything_is_written)
 	const sherd_ckpt_item bad[] = {
 		{.tensor = {NULL, SHERD_U8, 1, &n, 0}, .data = data},
 		{.tensor = {"x", SHERD_DTYPE_NONE, 1, &n, 0}, .data = data},
-		{.tensor = {"x", (sherd_dtype)18, 1, &n, 0}, .data = data},
+		{.tensor = {"x", (sherd_dtype)999, 1, &n, 0}, .data = data},
 		{.tensor = {"x", SHERD_U8, 1, NULL, 0}, .data = data},
 		{.tensor = {"\xff", SHERD_U8, 1, &n, 0}, .data = data},
 		{.tensor = {"x", SHERD_U8, 33, dims, 0}, .data = data},
