@@ -29,12 +29,13 @@ static sherd_graph_commit_options now(void)
 
 static int add_records(sherd_graph *graph, const sherd_graph_lines *records, sherd_error *err)
 {
-	size_t count;
-	const sherd_graph_node *nodes = sherd_graph_lines_nodes(records, &count);
+	const sherd_graph_node *nodes;
+	const sherd_graph_edge *edges;
+	size_t count = sherd_graph_lines_nodes(&nodes, records);
 	int rc = sherd_graph_add_nodes(graph, nodes, count, err);
 	if (rc < 0)
 		return rc;
-	const sherd_graph_edge *edges = sherd_graph_lines_edges(records, &count);
+	count = sherd_graph_lines_edges(&edges, records);
 	return sherd_graph_add_edges(graph, edges, count, err);
 }
 

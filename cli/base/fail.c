@@ -27,7 +27,7 @@ int cli_status(sherd_status code)
 void cli_fill(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
 {
 	va_list ap;
-	*err = (sherd_error){.code = code, .reason = reason, .offset = SHERD_NO_OFFSET};
+	*err = (sherd_error){.code = code, .reason = reason, .offset = SHERD_NO_OFFSET, .index = SHERD_NO_INDEX};
 	va_start(ap, fmt);
 	(void)vsnprintf(err->message, sizeof(err->message), fmt, ap);
 	va_end(ap);

@@ -44,15 +44,13 @@ static bool graph_batch_note(cli_position **list, size_t *room, size_t count, co
 /* Keeps the place of the record that was added last. */
 static int note_last(cli_batch *b, int what, const cli_position *at, sherd_error *err)
 {
-	size_t count;
+	const sherd_graph_node *nodes;
+	const sherd_graph_edge *edges;
 	bool ok = true;
-	if (what == SHERD_GRAPH_NODE) {
-		(void)sherd_graph_lines_nodes(b->records, &count);
-		ok = graph_batch_note(&b->node_at, &b->node_room, count, at);
-	} else if (what == SHERD_GRAPH_EDGE) {
-		(void)sherd_graph_lines_edges(b->records, &count);
-		ok = graph_batch_note(&b->edge_at, &b->edge_room, count, at);
-	}
+	if (what == SHERD_GRAPH_NODE)
+		ok = graph_batch_note(&b->node_at, &b->node_room, sherd_graph_lines_nodes(&nodes, b->records), at);
+	else if (what == SHERD_GRAPH_EDGE)
+		ok = graph_batch_note(&b->edge_at, &b->edge_room, sherd_graph_lines_edges(&edges, b->records), at);
 	return ok ? SHERD_OK : cli_no_memory(err);
 }
 
@@ -70,21 +68,25 @@ int cli_batch_read(cli_batch *b, cli_lines *in, sherd_graph_record what, size_t 
 	return rc;
 }
 
-int cli_batch_blame(const cli_position *at, int rc, sherd_error *err)
+static bool is_without_source(int rc, const sherd_error *err)
 {
-	if (rc == SHERD_EINVAL)
-		err->code = SHERD_ECORRUPT;
-	return cli_position_blame(at, rc == SHERD_EINVAL ? SHERD_ECORRUPT : rc, err);
+	return rc == SHERD_EINVAL && strcmp(err->reason, "unknown-source") == 0;
 }
 
-int cli_batch_blame_edge(const cli_batch *b, size_t edge, int rc, sherd_error *err)
+int cli_batch_blame(const cli_batch *b, size_t nodes, int rc, sherd_error *err)
 {
-	if (rc == SHERD_EINVAL && strcmp(err->reason, "unknown-source") == 0) {
-		sherd_graph_text id = sherd_graph_lines_source(b->records, edge);
+	if (rc >= 0 || err->index == SHERD_NO_INDEX)
+		return rc;
+	bool edge = err->index >= nodes;
+	const cli_position *at = edge ? &b->edge_at[err->index - nodes] : &b->node_at[err->index];
+	if (is_without_source(rc, err)) {
+		sherd_graph_text id = sherd_graph_lines_source(b->records, err->index - nodes);
 		(void)snprintf(err->message, sizeof(err->message), "no node %.*s, which an edge begins at",
 		               id.len < 150 ? (int)id.len : 150, id.ptr);
 	}
-	return cli_batch_blame(&b->edge_at[edge], rc, err);
+	if (rc == SHERD_EINVAL)
+		err->code = rc = SHERD_ECORRUPT;
+	return cli_position_blame(at, rc, err);
 }
 
 /* ---- sources */
@@ -122,35 +124,33 @@ typedef struct loading {
 	cli_loaded loaded;
 } loading;
 
-/* A batch that was refused went in not at all: which of its records is to blame shows when they go in one by one. */
 static int add_nodes(loading *l, sherd_error *err)
 {
-	size_t count;
-	const sherd_graph_node *nodes = sherd_graph_lines_nodes(l->batch.records, &count);
-	int rc = sherd_graph_add_nodes(l->graph, nodes, count, err);
+	const sherd_graph_node *nodes;
+	size_t count = sherd_graph_lines_nodes(&nodes, l->batch.records);
 	l->loaded.nodes += count;
-	if (rc == SHERD_OK || rc == SHERD_ENOMEM)
-		return rc;
-	for (size_t i = 0; i < count; i++)
-		TRY(cli_batch_blame(&l->batch.node_at[i], sherd_graph_add_nodes(l->graph, &nodes[i], 1, err), err));
-	return rc;
+	return cli_batch_blame(&l->batch, count, sherd_graph_add_nodes(l->graph, nodes, count, err), err);
 }
 
+/* A batch that was refused went in not at all: to leave out edges, those that are left go in one by one. */
 static int add_edges(loading *l, sherd_error *err)
 {
-	size_t count;
-	const sherd_graph_edge *edges = sherd_graph_lines_edges(l->batch.records, &count);
+	const sherd_graph_edge *edges;
+	size_t count = sherd_graph_lines_edges(&edges, l->batch.records);
 	int rc = sherd_graph_add_edges(l->graph, edges, count, err);
 	l->loaded.edges += count;
-	if (rc == SHERD_OK || rc == SHERD_ENOMEM)
-		return rc;
+	if (!l->loaded.skip || !is_without_source(rc, err))
+		return cli_batch_blame(&l->batch, 0, rc, err);
 	for (size_t i = 0; i < count; i++) {
-		int one = sherd_graph_add_edges(l->graph, &edges[i], 1, err);
-		bool skipped = l->loaded.skip && one == SHERD_EINVAL && strcmp(err->reason, "unknown-source") == 0;
-		l->loaded.skipped += skipped;
-		TRY(cli_batch_blame_edge(&l->batch, i, skipped ? SHERD_OK : one, err));
+		rc = sherd_graph_add_edges(l->graph, &edges[i], 1, err);
+		if (is_without_source(rc, err)) {
+			l->loaded.skipped++;
+		} else if (rc < 0) {
+			err->index = i;
+			return cli_batch_blame(&l->batch, 0, rc, err);
+		}
 	}
-	return l->loaded.skip ? SHERD_OK : rc;
+	return SHERD_OK;
 }
 
 static int graph_batch_make_room(loading *l, sherd_error *err)

@@ -36,9 +36,8 @@ int cli_batch_load(cli_state *cli, sherd_graph *graph, const cli_sources *from, 
 /* Reads all that the sources hold. */
 int cli_batch_read_all(cli_batch *b, const cli_sources *from, sherd_error *err);
 
-/* What the library says of an edge, with the id of its source as the line says it. */
-int cli_batch_blame_edge(const cli_batch *b, size_t edge, int rc, sherd_error *err);
-/* What the library says of an argument is said of a line here, so that the data is to blame, not the usage. */
-int cli_batch_blame(const cli_position *at, int rc, sherd_error *err);
+/* What the library says of a record by its index, nodes before edges, is said of its line here, so that the data is to
+ * blame, not the usage; the id of a source is told as the line has it. */
+int cli_batch_blame(const cli_batch *b, size_t nodes, int rc, sherd_error *err);
 
 #endif

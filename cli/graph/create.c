@@ -86,7 +86,7 @@ static int tell_resharded(cli_state *cli, const char *path, const sherd_graph_la
 /* Where the command tells people anything. */
 static bool can_warn(const cli_state *cli, const char *path, sherd_error *warning)
 {
-	*warning = (sherd_error){.offset = SHERD_NO_OFFSET};
+	*warning = (sherd_error){.offset = SHERD_NO_OFFSET, .index = SHERD_NO_INDEX};
 	(void)snprintf(warning->object, sizeof(warning->object), "%s", path);
 	return !cli->out.json && !cli->out.quiet;
 }

@@ -91,43 +91,19 @@ static int tell_changed(cli_state *cli, const cli_db *db, const char *file, cons
 typedef struct updating {
 	sherd_graph *graph;
 	sherd_graph_text file;
-	const sherd_graph_node *nodes;
-	const sherd_graph_edge *edges;
-	size_t node_count, edge_count;
 	cli_batch batch;
 	sherd_graph_update_result change;
 } updating;
 
-static int apply(updating *u, size_t nodes, size_t edges, sherd_error *err)
-{
-	return sherd_graph_update_file(u->graph, u->file, u->nodes, nodes, u->edges, edges, &u->change, err);
-}
-
-/* Which record is to blame: the first with which the update is refused. What goes in on the way is never flushed. */
-static int blame(updating *u, int rc, sherd_error *err)
-{
-	size_t good = 0, bad = u->node_count;
-	bool nodes = apply(u, u->node_count, 0, NULL) < 0;
-	if (!nodes)
-		bad = u->edge_count;
-	while (bad - good > 1) {
-		size_t half = good + (bad - good) / 2;
-		if ((nodes ? apply(u, half, 0, NULL) : apply(u, u->node_count, half, NULL)) < 0)
-			bad = half;
-		else
-			good = half;
-	}
-	return nodes ? cli_batch_blame(&u->batch.node_at[bad - 1], rc, err)
-	             : cli_batch_blame_edge(&u->batch, bad - 1, rc, err);
-}
-
 static int update(updating *u, const cli_sources *from, sherd_error *err)
 {
 	TRY(cli_batch_read_all(&u->batch, from, err));
-	u->nodes = sherd_graph_lines_nodes(u->batch.records, &u->node_count);
-	u->edges = sherd_graph_lines_edges(u->batch.records, &u->edge_count);
-	int rc = apply(u, u->node_count, u->edge_count, err);
-	return rc == SHERD_EINVAL ? blame(u, rc, err) : rc;
+	const sherd_graph_node *nodes;
+	const sherd_graph_edge *edges;
+	size_t node_count = sherd_graph_lines_nodes(&nodes, u->batch.records);
+	size_t edge_count = sherd_graph_lines_edges(&edges, u->batch.records);
+	int rc = sherd_graph_update_file(u->graph, u->file, nodes, node_count, edges, edge_count, &u->change, err);
+	return cli_batch_blame(&u->batch, node_count, rc, err);
 }
 
 static int run_update(cli_state *cli, const cli_args *args, sherd_error *err)

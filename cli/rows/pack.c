@@ -24,7 +24,7 @@ typedef struct packing {
 	sherd_dtype as;
 	source *sources;
 	sherd_rows_source *rows; /* of the sources */
-	size_t count, at;        /* at: the one that is being read */
+	size_t count;
 	uint64_t overflowed;
 	cli_place to;
 } packing;
@@ -57,7 +57,6 @@ static int take_options(packing *p, const cli_args *args, sherd_error *err)
 	size_t next = 0;
 	cli_clock clock;
 	p->options.progress = &p->cli->progress;
-	p->options.at = &p->at;
 	p->options.overflowed = &p->overflowed;
 	TRY(cli_args_u64(args, "rows-per-shard", 1, &p->options.rows_per_shard, err));
 	TRY(take_types(p, args, err));
@@ -156,7 +155,7 @@ static int rows_pack(packing *p, const cli_args *args, sherd_error *err)
 	uint64_t before = rows_before(p);
 	int rc = sherd_rows_pack_sources(p->to.store, p->to.key, p->rows, p->count, &p->options, err);
 	cli_out_clear_bar(&p->cli->out);
-	TRY(cli_place_blame(p->at < p->count ? &p->sources[p->at].place : &p->to, rc, err));
+	TRY(cli_place_blame(rc < 0 && err->index < p->count ? &p->sources[err->index].place : &p->to, rc, err));
 	return rows_pack_tell(p, path, before, err);
 }
 

@@ -147,7 +147,7 @@ typedef struct sherd_ckpt_load_options {
 	const sherd_progress *progress;
 } sherd_ckpt_load_options;
 
-/* Loads all of them, verified, in parallel. */
+/* Loads all of them, verified, in parallel. An error about one of them has its index. */
 SHERD_API int sherd_ckpt_load(const sherd_ckpt *ckpt, const sherd_ckpt_want *wants, size_t count,
                               const sherd_ckpt_load_options *options, sherd_error *err);
 
@@ -196,8 +196,8 @@ typedef struct sherd_ckpt_save_options {
 } sherd_ckpt_save_options;
 
 /* Saves the whole set in one call: shard r holds shards[r].items. On any failure, cancelling included, nothing of
- * it is left. Fails with SHERD_EEXIST (the prefix is committed; with replace: by a set of the same id),
- * SHERD_ECONFLICT (another save holds it). */
+ * it is left. The index of an error about an item counts those of all shards. Fails with SHERD_EEXIST (the prefix is
+ * committed; with replace: by a set of the same id), SHERD_ECONFLICT (another save holds it). */
 typedef struct sherd_ckpt_shard_items {
 	const sherd_ckpt_item *items;
 	size_t count;

@@ -35,13 +35,17 @@ typedef enum sherd_status {
 } sherd_status;
 
 #define SHERD_NO_OFFSET UINT64_MAX
+#define SHERD_NO_INDEX UINT64_MAX
 
 /* Filled when, and only when, a call given a non-NULL err returns < 0.
  * Plain memory: nothing to free, may live on the stack, may be copied. */
 typedef struct sherd_error {
 	sherd_status code;
-	int os_errno;       /* 0 when the cause is not the system */
-	uint64_t offset;    /* byte in the object, or SHERD_NO_OFFSET */
+	int os_errno;    /* 0 when the cause is not the system */
+	uint64_t offset; /* byte in the object, or SHERD_NO_OFFSET */
+	/* Of a call that takes several records, tensors, wants or sources: which of them is at fault, counted from 0 in
+	 * the order in which they were given; else SHERD_NO_INDEX. */
+	uint64_t index;
 	const char *reason; /* a stable short word ("bad-magic"), static storage, never NULL */
 	char object[256];   /* key of the object, "" when unknown; a longer key keeps its tail */
 	char message[256];  /* one line, no trailing newline or period */

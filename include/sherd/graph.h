@@ -130,7 +130,8 @@ SHERD_API uint32_t sherd_graph_shard_of(const sherd_graph *graph, sherd_graph_te
 
 /* All of these change the writer's buffer, which its own reads see at once and nobody else before flush. Each takes
  * effect whole or, when it fails, not at all; after SHERD_ENOMEM only closing is left, and flush fails. On a reader:
- * SHERD_EINVAL, "read-only". Texts are copied. Of several records with one key the last counts. */
+ * SHERD_EINVAL, "read-only". Texts are copied. Of several records with one key the last counts. An error about a record
+ * has its index. */
 SHERD_API int sherd_graph_add_nodes(sherd_graph *graph, const sherd_graph_node *nodes, size_t count, sherd_error *err);
 /* Every source must be known, here or among nodes added before: else SHERD_EINVAL, "unknown-source", which names it. */
 SHERD_API int sherd_graph_add_edges(sherd_graph *graph, const sherd_graph_edge *edges, size_t count, sherd_error *err);
@@ -149,7 +150,8 @@ typedef struct sherd_graph_update_result {
 
 /* Replaces everything that belongs to one file: its nodes, the edges from them, and edges whose metadata names it as
  * their __file_context. Edges from elsewhere to nodes that survive stay; to nodes that vanish they go. All nodes must
- * be of the file ("other-file" if not), all sources known. result may be NULL. */
+ * be of the file ("other-file" if not), all sources known. The index of an error counts edges on from the nodes. result
+ * may be NULL. */
 SHERD_API int sherd_graph_update_file(sherd_graph *graph, sherd_graph_text file, const sherd_graph_node *nodes,
                                       size_t node_count, const sherd_graph_edge *edges, size_t edge_count,
                                       sherd_graph_update_result *result, sherd_error *err);

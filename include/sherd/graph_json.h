@@ -30,8 +30,8 @@ SHERD_API int sherd_graph_lines_add(sherd_graph_lines *lines, sherd_graph_record
                                     sherd_error *err);
 /* In the order of their lines, as sherd_graph_add_nodes() and the others take them; until the next call that adds or
  * clears. */
-SHERD_API const sherd_graph_node *sherd_graph_lines_nodes(const sherd_graph_lines *lines, size_t *count);
-SHERD_API const sherd_graph_edge *sherd_graph_lines_edges(const sherd_graph_lines *lines, size_t *count);
+SHERD_API size_t sherd_graph_lines_nodes(const sherd_graph_node **out, const sherd_graph_lines *lines);
+SHERD_API size_t sherd_graph_lines_edges(const sherd_graph_edge **out, const sherd_graph_lines *lines);
 /* The id that the edge of this index begins at, as its line says it: for messages. */
 SHERD_API sherd_graph_text sherd_graph_lines_source(const sherd_graph_lines *lines, size_t edge);
 SHERD_API void sherd_graph_lines_clear(sherd_graph_lines *lines);

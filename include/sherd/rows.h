@@ -257,7 +257,6 @@ typedef struct sherd_rows_pack_options {
 	sherd_dtype dtype; /* as stored, as a writer's; 0: F32, or of sources F16 or BF16 when all of them are that */
 	bool append;       /* as a writer's */
 	bool residual;     /* as a writer's */
-	size_t *at;        /* where to tell which source is being read, when a failure is about it; else SIZE_MAX */
 	uint64_t *overflowed; /* where to tell sherd_rows_writer_overflowed() once all is written */
 } sherd_rows_pack_options;
 
@@ -274,7 +273,7 @@ typedef struct sherd_rows_source {
 	sherd_dtype as; /* SHERD_BF16: the bits of U16 are BF16; else 0 */
 } sherd_rows_source;
 
-/* The tensors of all sources, one after the other. */
+/* The tensors of all sources, one after the other. An error's index is that of the source that it is about. */
 SHERD_API int sherd_rows_pack_sources(sherd_store *store, const char *folder, const sherd_rows_source *sources,
                                       size_t count, const sherd_rows_pack_options *options, sherd_error *err);
 /* The same of one source. */

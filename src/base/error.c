@@ -10,7 +10,7 @@
 static void error_fill(sherd_error *err, sherd_status code, const char *reason, uint64_t offset, const char *fmt,
                        va_list ap)
 {
-	*err = (sherd_error){.code = code, .reason = reason, .offset = offset};
+	*err = (sherd_error){.code = code, .reason = reason, .offset = offset, .index = SHERD_NO_INDEX};
 	(void)vsnprintf(err->message, sizeof(err->message), fmt, ap);
 }
 
@@ -124,6 +124,13 @@ int shd_shift_offset(sherd_error *err, int rc, uint64_t base)
 {
 	if (rc < 0 && err && err->offset != SHERD_NO_OFFSET)
 		err->offset += base;
+	return rc;
+}
+
+int shd_at_index(sherd_error *err, int rc, uint64_t index)
+{
+	if (rc < 0 && err)
+		err->index = index;
 	return rc;
 }
 

@@ -22,6 +22,8 @@ int shd_in_object(sherd_error *err, int rc, const char *key);
 int shd_in_store(sherd_error *err, int rc, const struct sherd_store *store);
 /* Moves an offset that counts from the start of a part to one that counts from the start of the object. */
 int shd_shift_offset(sherd_error *err, int rc, uint64_t base);
+/* Says which of the things that a call was given is at fault; SHERD_NO_INDEX takes back what a call inside said. */
+int shd_at_index(sherd_error *err, int rc, uint64_t index);
 
 /* Forward a failure unchanged. The only macro that hides a return. */
 #define TRY(call)                       \

@@ -28,9 +28,9 @@ static int read_lines(sherd_graph_lines *lines, sherd_error *err)
 static int write_lines(const sherd_graph_lines *lines, sherd_error *err)
 {
 	char *line = NULL;
-	size_t room = 0, len, nodes, edges;
-	const sherd_graph_node *n = sherd_graph_lines_nodes(lines, &nodes);
-	const sherd_graph_edge *e = sherd_graph_lines_edges(lines, &edges);
+	const sherd_graph_node *n;
+	const sherd_graph_edge *e;
+	size_t room = 0, len, nodes = sherd_graph_lines_nodes(&n, lines), edges = sherd_graph_lines_edges(&e, lines);
 	int rc = SHERD_OK;
 	for (size_t i = 0; rc == SHERD_OK && i < nodes; i++)
 		rc = sherd_graph_node_line(&line, &room, &len, &n[i], err);

@@ -168,8 +168,7 @@ static int job_prepare(sherd_ckpt_job *j, const char *prefix, const sherd_ckpt_s
                        uint32_t shard_count, sherd_ckpt_job_mode mode, sherd_error *err)
 {
 	bool csharp = j->options.layout == SHERD_CKPT_LAYOUT_CSHARP;
-	for (uint32_t r = 0; r < shard_count; r++)
-		TRY(shd_ckpt_items_check(shards[r].items, shards[r].count, csharp, err));
+	TRY(shd_ckpt_items_check(shards, shard_count, csharp, err));
 	j->prefix = strdup(prefix);
 	if (!j->prefix || (j->options.about && !keep_about(j, j->options.about)))
 		return shd_fail_nomem(err);

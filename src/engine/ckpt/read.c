@@ -44,6 +44,7 @@ typedef struct part {
 	const sherd_ckpt_piece *piece;
 	runs runs;
 	uint64_t bytes; /* that arrive */
+	size_t want;    /* whose */
 	bool arrived;
 } part;
 
@@ -269,8 +270,9 @@ static void add_part(load *l, const part *p)
 	}
 }
 
-static int add_want(load *l, const sherd_ckpt_want *w, sherd_error *err)
+static int add_want(load *l, size_t want, sherd_error *err)
 {
+	const sherd_ckpt_want *w = &l->wants[want];
 	const sherd_ckpt *c = l->ckpt;
 	if (w->tensor >= c->count)
 		return no_such_tensor(w->tensor, err);
@@ -285,6 +287,7 @@ static int add_want(load *l, const sherd_ckpt_want *w, sherd_error *err)
 		part p;
 		if (share_of(t, &pieces[i], &target, ndim, w->buf, &p)) {
 			l->total += p.bytes;
+			p.want = want;
 			add_part(l, &p);
 		}
 	}
@@ -302,7 +305,7 @@ static int load_part(void *arg, size_t i, sherd_error *err)
 		return shd_fail_nomem(err);
 	int rc = copy_part(l->ckpt, &p, l->checked, scratch, err);
 	free(scratch);
-	TRY(rc);
+	TRY(shd_at_index(err, rc, p.want));
 	return shd_meter_add(&l->meter, p.bytes, err);
 }
 
@@ -423,7 +426,7 @@ static void plan_hashing(load *l)
 static int run_load(load *l, size_t count, const sherd_ckpt_load_options *o, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++)
-		TRY(add_want(l, &l->wants[i], err));
+		TRY(shd_at_index(err, add_want(l, i, err), i));
 	bool hashed = o->check == SHERD_CHECK_SHA256;
 	if (hashed)
 		plan_hashing(l);

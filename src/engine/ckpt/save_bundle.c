@@ -177,7 +177,7 @@ int shd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_bun
 	if (rc == SHERD_OK)
 		rc = save_bundle_prepare(&g, 0, g.world, &o, err);
 	if (rc == SHERD_OK)
-		rc = sherd_ckpt_save(store, prefix, g.shards, &o, err);
+		rc = shd_at_index(err, sherd_ckpt_save(store, prefix, g.shards, &o, err), SHERD_NO_INDEX);
 	shd_arena_done(&g.arena);
 	return rc;
 }
@@ -210,12 +210,17 @@ static int mark_pieces(const spreading *g, uint32_t rank, const sherd_ckpt_part 
 	for (size_t p = 0; p < count; p++) {
 		size_t at = sherd_bundle_find(g->bundle, parts[p].name);
 		if (at == SHERD_NO_TENSOR)
-			return shd_fail(err, SHERD_ENOTFOUND, "not-found", "no tensor '%.80s' is there to be a piece",
-			                parts[p].name);
+			return shd_at_index(err,
+			                    shd_fail(err, SHERD_ENOTFOUND, "not-found",
+			                             "no tensor '%.80s' is there to be a piece", parts[p].name),
+			                    p);
 		if (parts[p].ndim != items[at].tensor.ndim)
-			return shd_fail(err, SHERD_EINVAL, "bad-piece",
-			                "tensor '%.80s' has %u dimensions, the whole of which it is a piece %u",
-			                parts[p].name, items[at].tensor.ndim, parts[p].ndim);
+			return shd_at_index(
+				err,
+				shd_fail(err, SHERD_EINVAL, "bad-piece",
+			                 "tensor '%.80s' has %u dimensions, the whole of which it is a piece %u",
+			                 parts[p].name, items[at].tensor.ndim, parts[p].ndim),
+				p);
 		items[at].global_shape = parts[p].global_shape;
 		items[at].global_offset = parts[p].global_offset;
 	}
@@ -236,7 +241,10 @@ int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sh
 	if (rc == SHERD_OK)
 		rc = save_bundle_prepare(&g, rank, rank + 1, &o, err);
 	if (rc == SHERD_OK)
-		rc = shd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], NULL, &o, NULL, saved, err);
+		rc = shd_at_index(
+			err,
+			shd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], NULL, &o, NULL, saved, err),
+			SHERD_NO_INDEX);
 	shd_arena_done(&g.arena);
 	return rc;
 }
@@ -255,7 +263,10 @@ int sherd_ckpt_split_bundle_rank(sherd_store *store, const char *prefix, const s
 	if (rc == SHERD_OK)
 		rc = save_bundle_prepare(&g, rank, rank + 1, &o, err);
 	if (rc == SHERD_OK)
-		rc = shd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], digest, &o, NULL, saved, err);
+		rc = shd_at_index(
+			err,
+			shd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], digest, &o, NULL, saved, err),
+			SHERD_NO_INDEX);
 	shd_arena_done(&g.arena);
 	return rc;
 }

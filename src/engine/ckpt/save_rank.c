@@ -30,7 +30,7 @@ int shd_ckpt_save_rank_metered(sherd_store *store, const char *prefix, uint32_t 
 	if (options->layout == SHERD_CKPT_LAYOUT_CSHARP)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
 		                "shards of the C# layout carry no set id, so ranks cannot save them one by one");
-	TRY(shd_ckpt_items_check(shard->items, shard->count, false, err));
+	TRY(shd_ckpt_items_check(shard, 1, false, err));
 	for (size_t i = 0; i < shard->count; i++)
 		out.bytes += shd_ckpt_item_bytes(&shard->items[i]);
 	shd_meter_init(&own, options->progress, out.bytes);

@@ -121,8 +121,7 @@ int sherd_ckpt_save(sherd_store *store, const char *prefix, const sherd_ckpt_sha
 {
 	sherd_ckpt_save_options o = options ? *options : (sherd_ckpt_save_options){0};
 	shd_meter meter;
-	for (uint32_t r = 0; r < (o.world ? o.world : 1); r++)
-		TRY(shd_ckpt_items_check(shards[r].items, shards[r].count, o.layout == SHERD_CKPT_LAYOUT_CSHARP, err));
+	TRY(shd_ckpt_items_check(shards, o.world ? o.world : 1, o.layout == SHERD_CKPT_LAYOUT_CSHARP, err));
 	shd_meter_init(&meter, o.progress, shd_ckpt_total_bytes(shards, o.world ? o.world : 1));
 	int rc = shd_ckpt_save_metered(store, prefix, shards, &o, &meter, err);
 	shd_meter_done(&meter);

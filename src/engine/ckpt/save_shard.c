@@ -267,6 +267,6 @@ int sherd_ckpt_saver_shard(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_
 {
 	if (rank >= s->world)
 		return shd_fail(err, SHERD_EINVAL, "bad-argument", "rank %" PRIu32 " of %" PRIu32, rank, s->world);
-	TRY(shd_ckpt_items_check(items, count, false, err));
+	TRY(shd_ckpt_items_check(&(sherd_ckpt_shard_items){items, count}, 1, false, err));
 	return shd_ckpt_saver_write(s, rank, items, count, NULL, NULL, err);
 }

@@ -89,13 +89,15 @@ static int check_item(const sherd_ckpt_item *item, bool csharp, sherd_error *err
 	return SHERD_OK;
 }
 
-static int check_items(const sherd_ckpt_item *items, size_t count, bool csharp, shd_map *names, sherd_error *err)
+static int check_items(const sherd_ckpt_shard_items *shard, bool csharp, size_t before, shd_map *names,
+                       sherd_error *err)
 {
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < shard->count; i++) {
+		const sherd_ckpt_item *item = &shard->items[i];
 		bool ok;
-		TRY(check_item(&items[i], csharp, err));
-		if (shd_map_add(names, shd_str_of(items[i].tensor.name), i, &ok) != SHD_MAP_NONE)
-			return invalid(&items[i], "twice in one shard", err);
+		TRY(shd_at_index(err, check_item(item, csharp, err), before + i));
+		if (shd_map_add(names, shd_str_of(item->tensor.name), i, &ok) != SHD_MAP_NONE)
+			return shd_at_index(err, invalid(item, "twice in one shard", err), before + i);
 		if (!ok)
 			return shd_fail_nomem(err);
 	}
@@ -108,23 +110,29 @@ static int too_large_for_csharp(uint64_t bytes, sherd_error *err)
 	                "the C# layout holds less than 2 GiB, not %" PRIu64 " bytes", bytes);
 }
 
-static int check_csharp_size(const sherd_ckpt_item *items, size_t count, sherd_error *err)
+static int check_csharp_size(const sherd_ckpt_shard_items *shard, sherd_error *err)
 {
 	uint64_t total = 0;
-	for (size_t i = 0; i < count; i++)
-		if (__builtin_add_overflow(total, shd_ckpt_item_bytes(&items[i]), &total) || total > INT32_MAX)
+	for (size_t i = 0; i < shard->count; i++)
+		if (__builtin_add_overflow(total, shd_ckpt_item_bytes(&shard->items[i]), &total) || total > INT32_MAX)
 			return too_large_for_csharp(total, err);
 	return SHERD_OK;
 }
 
-int shd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csharp, sherd_error *err)
+int shd_ckpt_items_check(const sherd_ckpt_shard_items *shards, uint32_t count, bool csharp, sherd_error *err)
 {
-	shd_map names = {0};
-	if (count > INT32_MAX)
-		return shd_fail(err, SHERD_EINVAL, "bad-argument", "%zu tensors in one shard", count);
-	int rc = check_items(items, count, csharp, &names, err);
-	shd_map_done(&names);
-	return rc == SHERD_OK && csharp ? check_csharp_size(items, count, err) : rc;
+	size_t before = 0;
+	for (uint32_t r = 0; r < count; before += shards[r++].count) {
+		shd_map names = {0};
+		if (shards[r].count > INT32_MAX)
+			return shd_fail(err, SHERD_EINVAL, "bad-argument", "%zu tensors in one shard", shards[r].count);
+		int rc = check_items(&shards[r], csharp, before, &names, err);
+		shd_map_done(&names);
+		TRY(rc);
+		if (csharp)
+			TRY(check_csharp_size(&shards[r], err));
+	}
+	return SHERD_OK;
 }
 
 /* ---- writing */

@@ -31,8 +31,8 @@ typedef struct ckpt_written {
 	char checksum[SHD_SHA256_HEX + 1]; /* of the data; the C# layout has no place for it in the file */
 } ckpt_written;
 
-/* Names, types, shapes and sizes that can be written; SHERD_EINVAL tells which cannot. */
-int shd_ckpt_items_check(const sherd_ckpt_item *items, size_t count, bool csharp, sherd_error *err);
+/* Names, types, shapes and sizes that can be written; SHERD_EINVAL tells which cannot, by its index over all shards. */
+int shd_ckpt_items_check(const sherd_ckpt_shard_items *shards, uint32_t count, bool csharp, sherd_error *err);
 /* Bytes of the item, from its type and shape unless it is UTF8. */
 uint64_t shd_ckpt_item_bytes(const sherd_ckpt_item *item);
 

@@ -25,7 +25,6 @@ typedef struct packing {
 	SHD_VEC(part) parts; /* in the order of the rows, none without */
 	uint64_t rows, width;
 	sherd_dtype dtype; /* of all parts; F32 when they differ */
-	size_t *at;        /* the source that is being read */
 } packing;
 
 static int pack_bundle_refuse(const sherd_tensor *t, const char *reason, const char *why, sherd_error *err)
@@ -59,7 +58,7 @@ static int pack_bundle_check_width(packing *p, const sherd_tensor *t, sherd_erro
 	return SHERD_OK;
 }
 
-static int add_part(packing *p, const sherd_rows_source *s, size_t index, sherd_error *err)
+static int add_part(packing *p, const sherd_rows_source *s, size_t source, size_t index, sherd_error *err)
 {
 	const sherd_tensor *t = sherd_bundle_tensor(s->bundle, index);
 	sherd_dtype dtype = t->dtype == SHERD_U16 && s->as == SHERD_BF16 ? SHERD_BF16 : t->dtype;
@@ -79,7 +78,7 @@ static int add_part(packing *p, const sherd_rows_source *s, size_t index, sherd_
 		p->dtype = dtype;
 	if (p->dtype != dtype || dtype == SHERD_F64)
 		p->dtype = SHERD_F32;
-	const part one = {s->bundle, *p->at, index, dtype, rows};
+	const part one = {s->bundle, source, index, dtype, rows};
 	shd_vec_push(&p->parts, one);
 	return shd_vec_check(&p->parts, err);
 }
@@ -98,7 +97,8 @@ static int pack_bundle_choose(const sherd_rows_source *s, bool *wanted, sherd_er
 }
 
 /* Collects the tensors of a source, and does what reading them needs first. */
-static int add_source(packing *p, const sherd_rows_source *s, const sherd_progress *progress, sherd_error *err)
+static int add_source(packing *p, const sherd_rows_source *s, size_t source, const sherd_progress *progress,
+                      sherd_error *err)
 {
 	const sherd_bundle_options options = {.progress = progress};
 	size_t count = sherd_bundle_count(s->bundle), taken = 0;
@@ -112,7 +112,7 @@ static int add_source(packing *p, const sherd_rows_source *s, const sherd_progre
 	TRY(pack_bundle_choose(s, wanted, err));
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i]) {
-			TRY(add_part(p, s, i, err));
+			TRY(add_part(p, s, source, i, err));
 			tensors[taken++] = i;
 		}
 	return sherd_bundle_prepare(s->bundle, tensors, taken, &options, err);
@@ -120,7 +120,7 @@ static int add_source(packing *p, const sherd_rows_source *s, const sherd_progre
 
 /* ---- copying */
 
-static int write_part(sherd_rows_writer *w, const part *p, uint64_t width, size_t *source, sherd_error *err)
+static int write_part(sherd_rows_writer *w, const part *p, uint64_t width, sherd_error *err)
 {
 	uint64_t each, bytes, most;
 	if (__builtin_mul_overflow(width, sherd_dtype_element_bytes(p->dtype), &each))
@@ -133,9 +133,8 @@ static int write_part(sherd_rows_writer *w, const part *p, uint64_t width, size_
 		return shd_fail_nomem(err);
 	for (uint64_t at = 0; at < p->rows; at += most) {
 		uint64_t n = p->rows - at < most ? p->rows - at : most;
-		*source = p->source;
-		TRY(sherd_bundle_read(p->bundle, p->index, at * each, chunk, (size_t)(n * each), err));
-		*source = SIZE_MAX;
+		TRY(shd_at_index(err, sherd_bundle_read(p->bundle, p->index, at * each, chunk, (size_t)(n * each), err),
+		                 p->source));
 		TRY(sherd_rows_writer_append(w, p->dtype, chunk, n, err));
 	}
 	return SHERD_OK;
@@ -150,7 +149,7 @@ static int write_parts(const packing *p, sherd_store *store, const char *folder,
 		options.dtype = p->dtype;
 	TRY(shd_rows_pack_open(&w, store, folder, p->rows, p->width, &options, err));
 	for (size_t i = 0; i < p->parts.count; i++)
-		TRY(write_part(w, &p->parts.items[i], p->width, p->at, err));
+		TRY(write_part(w, &p->parts.items[i], p->width, err));
 	return shd_rows_pack_commit(TAKE(w), &options, err);
 }
 
@@ -158,18 +157,13 @@ int sherd_rows_pack_sources(sherd_store *store, const char *folder, const sherd_
                             const sherd_rows_pack_options *options, sherd_error *err)
 {
 	static const sherd_rows_pack_options defaults = {0};
-	size_t at = SIZE_MAX;
 	int rc = SHERD_OK;
 	options = options ? options : &defaults;
-	packing p = {.at = options->at ? options->at : &at};
-	for (size_t i = 0; i < count && rc == SHERD_OK; i++) {
-		*p.at = i;
-		rc = add_source(&p, &sources[i], options->progress, err);
-	}
-	if (rc == SHERD_OK && p.rows)
-		*p.at = SIZE_MAX;
+	packing p = {0};
+	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
+		rc = shd_at_index(err, add_source(&p, &sources[i], i, options->progress, err), i);
 	if (rc == SHERD_OK && !p.rows)
-		rc = shd_fail(err, SHERD_ECORRUPT, "empty", "no rows to pack");
+		rc = shd_at_index(err, shd_fail(err, SHERD_ECORRUPT, "empty", "no rows to pack"), count - 1);
 	if (rc == SHERD_OK)
 		rc = write_parts(&p, store, folder, options, err);
 	shd_vec_done(&p.parts);
@@ -180,5 +174,5 @@ int sherd_rows_pack_bundle(sherd_store *store, const char *folder, const sherd_b
                            size_t name_count, sherd_dtype as, const sherd_rows_pack_options *options, sherd_error *err)
 {
 	const sherd_rows_source source = {.bundle = bundle, .names = names, .name_count = name_count, .as = as};
-	return sherd_rows_pack_sources(store, folder, &source, 1, options, err);
+	return shd_at_index(err, sherd_rows_pack_sources(store, folder, &source, 1, options, err), SHERD_NO_INDEX);
 }

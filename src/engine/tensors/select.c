@@ -72,7 +72,10 @@ static int mark_names(const sherd_bundle *from, const sherd_bundle_select_option
 	for (size_t i = 0; want->names && i < want->name_count; i++) {
 		size_t index = sherd_bundle_find(from, want->names[i]);
 		if (index == SHERD_NO_TENSOR)
-			return shd_fail(err, SHERD_ENOTFOUND, "not-found", "no tensor is named %.128s", want->names[i]);
+			return shd_at_index(err,
+			                    shd_fail(err, SHERD_ENOTFOUND, "not-found", "no tensor is named %.128s",
+			                             want->names[i]),
+			                    i);
 		taken[index] = true;
 	}
 	return SHERD_OK;

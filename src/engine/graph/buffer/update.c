@@ -31,7 +31,8 @@ static int note_fresh(update *u, const sherd_graph_node *nodes, size_t count, sh
 	for (size_t i = 0; i < count; i++) {
 		shd_str file = graph_text_in(nodes[i].file);
 		if (file.len != u->file.len || memcmp(file.ptr, u->file.ptr, file.len) != 0)
-			return shd_fail(err, SHERD_EINVAL, "other-file", "node %zu is not of the file", i);
+			return shd_at_index(
+				err, shd_fail(err, SHERD_EINVAL, "other-file", "the node is not of the file"), i);
 	}
 	/* From the end, since the first one noted stays and the last one counts. */
 	for (size_t i = count; i-- > 0;) {
@@ -138,7 +139,7 @@ static int check_sources(const update *u, const sherd_graph_edge *edges, size_t 
 		int rc = sherd_graph_exists(u->graph, edges[i].src, err);
 		TRY(rc);
 		if (!rc || shd_graph_ids_find(&u->old_set, src) != GRAPH_IDS_NONE)
-			return shd_graph_fail_source(src, err);
+			return shd_at_index(err, shd_graph_fail_source(src, err), i);
 	}
 	return SHERD_OK;
 }
@@ -265,6 +266,12 @@ static int apply(update *u, const sherd_graph_node *nodes, size_t node_count, co
 	return rc;
 }
 
+/* Edges are counted on from the nodes. */
+static int after_nodes(sherd_error *err, int rc, size_t node_count)
+{
+	return rc < 0 && err && err->index != SHERD_NO_INDEX ? shd_at_index(err, rc, err->index + node_count) : rc;
+}
+
 int sherd_graph_update_file(sherd_graph *g, sherd_graph_text file, const sherd_graph_node *nodes, size_t node_count,
                             const sherd_graph_edge *edges, size_t edge_count, sherd_graph_update_result *change,
                             sherd_error *err)
@@ -272,12 +279,12 @@ int sherd_graph_update_file(sherd_graph *g, sherd_graph_text file, const sherd_g
 	update u = {.graph = g, .file = graph_text_in(file)};
 	TRY(shd_graph_check_writable(g, err));
 	TRY(shd_graph_check_nodes(g, nodes, node_count, err));
-	TRY(shd_graph_check_edges(g, edges, edge_count, err));
+	TRY(after_nodes(err, shd_graph_check_edges(g, edges, edge_count, err), node_count));
 	int rc = note_fresh(&u, nodes, node_count, err);
 	if (rc == SHERD_OK)
 		rc = update_gather(&u, err);
 	if (rc == SHERD_OK)
-		rc = check_sources(&u, edges, edge_count, err);
+		rc = after_nodes(err, check_sources(&u, edges, edge_count, err), node_count);
 	if (rc == SHERD_OK)
 		rc = count_nodes(&u, nodes, node_count, err);
 	if (rc == SHERD_OK)

@@ -91,16 +91,22 @@ static int check_batch(const batch *b, shd_task_fn *check_part, sherd_error *err
 static int check_some_nodes(void *arg, size_t index, sherd_error *err)
 {
 	const batch *b = arg;
-	for (size_t i = index * PART; i < part_end(b, index); i++)
-		TRY(check_node(&b->nodes[i], err));
+	for (size_t i = index * PART; i < part_end(b, index); i++) {
+		int rc = check_node(&b->nodes[i], err);
+		if (rc < 0)
+			return shd_at_index(err, rc, i);
+	}
 	return SHERD_OK;
 }
 
 static int check_some_edges(void *arg, size_t index, sherd_error *err)
 {
 	const batch *b = arg;
-	for (size_t i = index * PART; i < part_end(b, index); i++)
-		TRY(check_edge(&b->edges[i], err));
+	for (size_t i = index * PART; i < part_end(b, index); i++) {
+		int rc = check_edge(&b->edges[i], err);
+		if (rc < 0)
+			return shd_at_index(err, rc, i);
+	}
 	return SHERD_OK;
 }
 
@@ -204,26 +210,25 @@ int shd_graph_fail_source(shd_u128 src, sherd_error *err)
 }
 
 /* Edges of one source mostly stand together. */
-static int check_sources(const batch *b, size_t from, size_t to, sherd_error *err)
+static int check_some_new_edges(void *arg, size_t index, sherd_error *err)
 {
+	const batch *b = arg;
 	const sherd_graph_edge *edges = b->edges;
+	const size_t from = index * PART, to = part_end(b, index);
 	for (size_t i = from; i < to; i++) {
+		int rc = check_edge(&edges[i], err);
+		if (rc < 0)
+			return shd_at_index(err, rc, i);
 		if (to - i > AHEAD)
 			shd_graph_ids_fetch(&b->graph->buffer.by_id, graph_id_in(edges[i + AHEAD].src));
 		if (i > from && edges[i].src.lo == edges[i - 1].src.lo && edges[i].src.hi == edges[i - 1].src.hi)
 			continue;
-		int rc = sherd_graph_exists(b->graph, edges[i].src, err);
+		rc = sherd_graph_exists(b->graph, edges[i].src, err);
 		TRY(rc);
 		if (!rc)
-			return shd_graph_fail_source(graph_id_in(edges[i].src), err);
+			return shd_at_index(err, shd_graph_fail_source(graph_id_in(edges[i].src), err), i);
 	}
 	return SHERD_OK;
-}
-
-static int check_some_new_edges(void *arg, size_t index, sherd_error *err)
-{
-	TRY(check_some_edges(arg, index, err));
-	return check_sources(arg, index * PART, part_end(arg, index), err);
 }
 
 int sherd_graph_add_edges(sherd_graph *g, const sherd_graph_edge *edges, size_t count, sherd_error *err)

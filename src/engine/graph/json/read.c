@@ -77,16 +77,16 @@ void sherd_graph_lines_clear(sherd_graph_lines *l)
 	l->nodes.count = l->edges.count = l->sources.count = 0;
 }
 
-const sherd_graph_node *sherd_graph_lines_nodes(const sherd_graph_lines *l, size_t *count)
+size_t sherd_graph_lines_nodes(const sherd_graph_node **out, const sherd_graph_lines *l)
 {
-	*count = l->nodes.count;
-	return l->nodes.items;
+	*out = l->nodes.items;
+	return l->nodes.count;
 }
 
-const sherd_graph_edge *sherd_graph_lines_edges(const sherd_graph_lines *l, size_t *count)
+size_t sherd_graph_lines_edges(const sherd_graph_edge **out, const sherd_graph_lines *l)
 {
-	*count = l->edges.count;
-	return l->edges.items;
+	*out = l->edges.items;
+	return l->edges.count;
 }
 
 sherd_graph_text sherd_graph_lines_source(const sherd_graph_lines *l, size_t edge)

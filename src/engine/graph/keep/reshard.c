@@ -132,7 +132,7 @@ int sherd_graph_reshard(const sherd_graph *from, sherd_store *store, const char 
 		rc = keep_reshard_fill(&c, &making, from, o, &failure);
 		rc = shd_graph_making_end(&making, shd_graph_head_judge(&place, &making.head, rc, &failure));
 	}
-	rc = shd_in_object(&failure, rc, folder);
+	rc = shd_at_index(&failure, shd_in_object(&failure, rc, folder), SHERD_NO_INDEX);
 	shd_graph_place_done(&place);
 	shd_map_done(&c.files);
 	shd_arena_done(&c.arena);

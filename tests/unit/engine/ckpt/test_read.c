@@ -167,6 +167,12 @@ TEST(what_leaves_a_tensor_is_refused)
 	assert_refused(SHERD_EUNSUPPORTED, "no-elements", sherd_ckpt_read_slice(c, text, zero, zero, got, err));
 	assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_map(&p, c, s->count, err));
 	assert_refused(SHERD_EINVAL, "bad-argument", sherd_ckpt_load(c, &want, 1, NULL, err));
+	const sherd_ckpt_want wants[] = {{.tensor = grid, .buf = got}, want};
+	sherd_error e = {0};
+	assert_int_equal(sherd_ckpt_load(c, wants, 2, NULL, &e), SHERD_EINVAL);
+	assert_int_equal(e.index, 1);
+	assert_int_equal(sherd_ckpt_read(c, s->count, 0, got, 0, &e), SHERD_EINVAL);
+	assert_true(e.index == SHERD_NO_INDEX);
 }
 
 /* Flips one byte of the tensor's data in the stored shard. */
@@ -200,6 +206,10 @@ TEST(a_checked_load_notices_damage_where_it_lies)
 	assert_int_equal(sherd_ckpt_pieces(&piece, c, bad.tensor), 1);
 	assert_refused(SHERD_ECORRUPT, "bad-crc", sherd_ckpt_load(c, &bad, 1, NULL, err));
 	assert_fails(SHERD_ECORRUPT, 88 + piece->offset, sherd_ckpt_load(c, &bad, 1, NULL, err));
+	const sherd_ckpt_want both[] = {good, bad};
+	sherd_error e = {0};
+	assert_int_equal(sherd_ckpt_load(c, both, 2, NULL, &e), SHERD_ECORRUPT);
+	assert_int_equal(e.index, 1);
 	assert_ok(sherd_ckpt_load(c, &good, 1, NULL, err));
 	sherd_ckpt_load_options sha = {.check = SHERD_CHECK_SHA256}, none = {.check = SHERD_CHECK_NONE};
 	assert_refused(SHERD_ECORRUPT, "bad-checksum", sherd_ckpt_load(c, &good, 1, &sha, err));

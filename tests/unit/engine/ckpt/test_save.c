@@ -169,6 +169,10 @@ TEST(bad_items_are_refused_before_anything_is_written)
 	twice[1] = twice[0];
 	assert_refused(SHERD_EINVAL, "bad-argument",
 	               sherd_ckpt_save(STORE, "m", &(sherd_ckpt_shard_items){twice, 2}, NULL, err));
+	const sherd_ckpt_shard_items shards[] = {{twice, 1}, {twice, 2}};
+	sherd_error e = {0};
+	assert_int_equal(sherd_ckpt_save(STORE, "m", shards, &(sherd_ckpt_save_options){.world = 2}, &e), SHERD_EINVAL);
+	assert_int_equal(e.index, 2);
 	assert_keys(STORE, "");
 }
 

@@ -27,23 +27,21 @@ static int add(sherd_graph_record what, const char *line, sherd_error *err)
 
 static sherd_graph_node node_of(const char *line)
 {
-	size_t count;
 	sherd_error err;
 	sherd_graph_lines_clear(lines);
 	assert_int_equal(add(SHERD_GRAPH_NODE, line, &err), SHERD_GRAPH_NODE);
-	const sherd_graph_node *n = sherd_graph_lines_nodes(lines, &count);
-	assert_int_equal(count, 1);
+	const sherd_graph_node *n;
+	assert_int_equal(sherd_graph_lines_nodes(&n, lines), 1);
 	return *n;
 }
 
 static sherd_graph_edge edge_of(const char *line)
 {
-	size_t count;
 	sherd_error err;
 	sherd_graph_lines_clear(lines);
 	assert_int_equal(add(SHERD_GRAPH_EDGE, line, &err), SHERD_GRAPH_EDGE);
-	const sherd_graph_edge *e = sherd_graph_lines_edges(lines, &count);
-	assert_int_equal(count, 1);
+	const sherd_graph_edge *e;
+	assert_int_equal(sherd_graph_lines_edges(&e, lines), 1);
 	return *e;
 }
 
@@ -156,11 +154,10 @@ TEST(what_has_a_source_is_an_edge)
 	assert_int_equal(add(SHERD_GRAPH_ANY, "{\"dst\":\"a\",\"src\":\"b\",\"id\":\"c\"}", &err), SHERD_GRAPH_EDGE);
 	assert_int_equal(add(SHERD_GRAPH_ANY, " \t\r\n", &err), 0);
 	assert_int_equal(add(SHERD_GRAPH_ANY, "", &err), 0);
-	size_t nodes, edges;
-	(void)sherd_graph_lines_nodes(lines, &nodes);
-	(void)sherd_graph_lines_edges(lines, &edges);
-	assert_int_equal(nodes, 1);
-	assert_int_equal(edges, 1);
+	const sherd_graph_node *nodes;
+	const sherd_graph_edge *edges;
+	assert_int_equal(sherd_graph_lines_nodes(&nodes, lines), 1);
+	assert_int_equal(sherd_graph_lines_edges(&edges, lines), 1);
 }
 
 TEST(lines_that_are_no_records_are_refused_where_they_go_wrong)
@@ -173,9 +170,8 @@ TEST(lines_that_are_no_records_are_refused_where_they_go_wrong)
 	assert_refused(SHERD_ECORRUPT, "duplicate-key", add(SHERD_GRAPH_NODE, "{\"id\":1,\"id\":2}", err));
 	assert_fails(SHERD_ECORRUPT, 9, add(SHERD_GRAPH_NODE, "{\"id\":1} x", err));
 	assert_fails(SHERD_ECORRUPT, 15, add(SHERD_GRAPH_NODE, "{\"id\":1,\"name\":2}", err));
-	size_t count;
-	(void)sherd_graph_lines_nodes(lines, &count);
-	assert_int_equal(count, 0);
+	const sherd_graph_node *nodes;
+	assert_int_equal(sherd_graph_lines_nodes(&nodes, lines), 0);
 }
 
 TEST(keys_of_others_are_passed_over)

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+SHD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
+
 static const sherd_graph_options reading = {.read_only = true};
 
 TEST(a_deleted_node_takes_its_edges_with_it)
@@ -154,6 +156,35 @@ TEST(an_update_that_is_refused_changes_nothing)
 	assert_string_equal(before, after);
 	free(before);
 	free(after);
+}
+
+enum { RECORDS = 5000 };
+
+TEST(an_error_tells_which_record_is_at_fault)
+{
+	SCOPED_STORE store = memory();
+	SHD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
+	assert_ok(sherd_pool_open(&pool, 4, err));
+	SCOPED_GRAPH g = graph_create(store, "", NULL, pool);
+	static sherd_graph_node nodes[RECORDS];
+	static sherd_graph_edge edges[RECORDS];
+	for (size_t i = 0; i < RECORDS; i++) {
+		nodes[i] = graph_node("a", "F", i == 3333 || i == 4444 ? "\xff" : "a", "x.js");
+		edges[i] = graph_edge(i == 2500 ? "q" : "a", "a", i == 2600 ? "\xff" : "T", "");
+	}
+	sherd_error e = {0};
+	assert_int_equal(sherd_graph_add_nodes(g, nodes, RECORDS, &e), SHERD_EINVAL);
+	assert_int_equal(e.index, 3333);
+	assert_ok(sherd_graph_add_nodes(g, nodes, 1, err));
+	assert_int_equal(sherd_graph_add_edges(g, edges, RECORDS, &e), SHERD_EINVAL);
+	assert_int_equal(e.index, 2500);
+	assert_int_equal(sherd_graph_update_file(g, nodes[0].file, nodes, 10, edges, RECORDS, NULL, &e), SHERD_EINVAL);
+	assert_int_equal(e.index, 10 + 2600);
+	assert_int_equal(sherd_graph_update_file(g, nodes[0].file, nodes, 10, edges, 2600, NULL, &e), SHERD_EINVAL);
+	assert_int_equal(e.index, 10 + 2500);
+	nodes[7].file = sherd_graph_text_of("y.js");
+	assert_int_equal(sherd_graph_update_file(g, nodes[0].file, nodes, 10, edges, 10, NULL, &e), SHERD_EINVAL);
+	assert_int_equal(e.index, 7);
 }
 
 TEST(updates_write_edits_and_every_thirty_second_version_in_full)
@@ -370,6 +401,7 @@ int main(void)
 		cmocka_unit_test(edges_are_deleted_by_their_key),
 		cmocka_unit_test(an_update_replaces_what_belongs_to_the_file_and_nothing_else),
 		cmocka_unit_test(an_update_that_is_refused_changes_nothing),
+		cmocka_unit_test(an_error_tells_which_record_is_at_fault),
 		cmocka_unit_test(updates_write_edits_and_every_thirty_second_version_in_full),
 		cmocka_unit_test(exported_nodes_are_marked_in_their_metadata),
 		cmocka_unit_test(what_is_spilled_is_seen_by_nobody_else_until_a_flush),
