@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 const fuzz_form *const fuzz_target_form = &form_json;

@@ -4,6 +4,8 @@
 
 #include <sherd/error.h>
 
+#include <stdlib.h>
+
 /* Fills err (if any) and returns code, so that raising is one statement:
  *	return shd_fail(err, SHERD_ECORRUPT, "bad-magic", "footer magic is %08x", magic);
  * reason is a string literal. */
@@ -40,6 +42,13 @@ int shd_at_index(sherd_error *err, int rc, uint64_t index);
 		close_fn(*p);                                                 \
 	}
 #define SHD_AUTO(type, close_fn) __attribute__((cleanup(close_fn##_auto_))) type *
+
+/* The same of what malloc() gave, whatever it points to: SHD_AUTO_FREE char *text = strdup("x"); */
+static inline void shd_auto_free(void *p)
+{
+	free(*(void **)p);
+}
+#define SHD_AUTO_FREE __attribute__((cleanup(shd_auto_free)))
 
 /* Hands an owned pointer out of its scope, and forgets it. */
 #define TAKE(p)                            \

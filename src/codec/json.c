@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 int shd_json_fail(const shd_json *j, const uint8_t *at, const char *reason, sherd_error *err, const char *fmt, ...)
 {
 	char message[128];

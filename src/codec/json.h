@@ -41,6 +41,7 @@ typedef struct shd_json shd_json;
  * defaults. A document longer than limits->metadata_bytes is SHERD_ELIMIT. */
 int shd_json_open(shd_json **out, const void *data, size_t len, const sherd_limits *limits, sherd_error *err);
 void shd_json_close(shd_json *j); /* NULL is fine */
+SHD_AUTO_DEFINE(shd_json, shd_json_close)
 /* Reasons: "bad-json", "bad-utf8" (lone surrogates too), "bad-escape", "bad-number", "bad-type", "duplicate-key",
  * "truncated", and with SHERD_ELIMIT "too-deep" and "too-long". After "bad-type" the value can still be taken as
  * another type; after other failures the parser is good for closing only. A call that does not fit what was taken

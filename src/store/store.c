@@ -8,7 +8,6 @@
 
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
-SHD_AUTO_DEFINE(void, free)
 
 #define PART_MAX 255
 
@@ -140,7 +139,7 @@ int sherd_store_rmdir(sherd_store *store, const char *key, sherd_error *err)
 int sherd_store_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
 	TRY(store_check_key(key, err));
-	SHD_AUTO(void, free) copy = strdup(key);
+	SHD_AUTO_FREE void *copy = strdup(key);
 	if (!copy)
 		return shd_in_object(err, shd_fail_nomem(err), key);
 	sherd_reader *reader = NULL;
@@ -208,7 +207,7 @@ int sherd_reader_at(const sherd_reader *reader, uint64_t offset, void *buf, size
 int shd_reader_preread(sherd_reader *reader, size_t len, shd_str *out, sherd_error *err)
 {
 	size_t have = reader->size < len ? (size_t)reader->size : len;
-	SHD_AUTO(void, free) bytes = malloc(have + 1);
+	SHD_AUTO_FREE void *bytes = malloc(have + 1);
 	if (!bytes)
 		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, 0, bytes, have, err));
@@ -316,7 +315,7 @@ int sherd_store_write(sherd_writer **out, sherd_store *store, const char *key, c
 	options = options ? options : &defaults;
 	TRY(store_check_key(key, err));
 	TRY(blame(err, store_check_options(options, err), store, key));
-	SHD_AUTO(void, free) copy = strdup(key);
+	SHD_AUTO_FREE void *copy = strdup(key);
 	if (!copy)
 		return shd_in_object(err, shd_fail_nomem(err), key);
 	sherd_writer *writer = NULL;
@@ -385,7 +384,7 @@ int sherd_writer_commit(sherd_writer *writer, sherd_error *err)
 		sherd_writer_abort(writer);
 		return rc;
 	}
-	SHD_AUTO(void, free) key = writer->key;
+	SHD_AUTO_FREE void *key = writer->key;
 	const sherd_store *store = writer->store;
 	return blame(err, writer->ops->commit(writer, err), store, key);
 }
@@ -417,7 +416,7 @@ int sherd_store_get(char **data, size_t *len, sherd_store *store, const char *ke
 		                      (unsigned long long)reader->size, (unsigned long long)max),
 		             store, key);
 	size_t size = (size_t)reader->size;
-	SHD_AUTO(void, free) bytes = malloc(size + 1);
+	SHD_AUTO_FREE void *bytes = malloc(size + 1);
 	if (!bytes)
 		return shd_in_object(err, shd_fail_nomem(err), key);
 	TRY(sherd_reader_at(reader, 0, bytes, size, err));

@@ -6,8 +6,6 @@
 #include "support/fail_malloc.h"
 #include "support/test.h"
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 /* Many keys, escapes, depth and a double, so that every place that allocates is reached. */
 static int write_document(shd_buf *b, sherd_error *err)
 {

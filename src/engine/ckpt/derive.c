@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 enum { CHUNK = 1 << 20 };
 
 static void hash_number(shd_sha256 *h, uint64_t value)
@@ -72,7 +70,7 @@ static int hash_values(shd_sha256 *h, const sherd_bundle *bundle, size_t tensor,
 
 static int hash_tensors(shd_sha256 *h, const sherd_bundle *bundle, shd_meter *meter, sherd_error *err)
 {
-	SHD_AUTO(void, free) buf = malloc(CHUNK);
+	SHD_AUTO_FREE void *buf = malloc(CHUNK);
 	if (!buf)
 		return shd_fail_nomem(err);
 	hash_number(h, sherd_bundle_count(bundle));

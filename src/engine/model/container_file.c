@@ -8,10 +8,7 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(container_file, shd_container_file_close)
-SHD_AUTO_DEFINE(container_record, shd_container_record_close)
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHD_AUTO_DEFINE(void, free)
 
 void shd_container_file_close(container_file *f)
 {
@@ -103,18 +100,17 @@ static int read_section(const container_file *f, const shd_container_section *s,
 {
 	TRY(check_length(f, s, err));
 	size_t whole = (size_t)(shd_section_end(s) - s->offset);
-	SHD_AUTO(void, free) room = malloc(whole);
-	if (!room)
+	SHD_AUTO_FREE uint8_t *bytes = malloc(whole);
+	if (!bytes)
 		return shd_fail_nomem(err);
-	uint8_t *bytes = room;
 	TRY(read_stored(f, s, bytes, whole, err));
 	*len = (size_t)s->raw;
 	if ((s->flags & SHD_SECTION_CODEC) == SHD_CODEC_NONE) {
 		memmove(bytes, bytes + SHD_SECTION_HEAD, *len);
-		*out = TAKE(room);
+		*out = TAKE(bytes);
 		return SHERD_OK;
 	}
-	SHD_AUTO(void, free) raw = malloc(*len + 1);
+	SHD_AUTO_FREE void *raw = malloc(*len + 1);
 	if (!raw)
 		return shd_fail_nomem(err);
 	int rc = shd_deflate_unpack(bytes + SHD_SECTION_HEAD, (size_t)s->stored, raw, *len, err);
@@ -220,7 +216,7 @@ static int read_record(const container_file *f, const shd_container_entry *e, co
 {
 	if (e->length > f->limits.metadata_bytes)
 		return shd_fail(err, SHERD_ELIMIT, "too-large", "a record of %u bytes", e->length);
-	SHD_AUTO(void, free) raw = malloc(e->length);
+	SHD_AUTO_FREE void *raw = malloc(e->length);
 	SHD_AUTO(container_record, shd_container_record_close) r = calloc(1, sizeof(*r));
 	if (!raw || !r)
 		return shd_fail_nomem(err);

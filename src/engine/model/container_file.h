@@ -37,6 +37,7 @@ int shd_container_file_over(container_file **out, sherd_reader *reader, const sh
 int shd_container_file_rescue(container_file **out, sherd_store *store, const char *key, const sherd_limits *limits,
                               sherd_error *err);
 void shd_container_file_close(container_file *f); /* NULL is fine */
+SHD_AUTO_DEFINE(container_file, shd_container_file_close)
 
 /* Reads a section whole: head, payload, CRC, unpacked. free() the bytes. */
 int shd_container_file_section(const container_file *f, const shd_container_section *s, uint8_t **out, size_t *len,
@@ -47,6 +48,7 @@ int shd_container_file_shards(const container_file *f, shd_arena *arena, shd_con
 /* Finds the array of that name by a few reads; SHERD_ENOTFOUND when the index does not have it. */
 int shd_container_file_find(const container_file *f, const char *name, container_record **out, sherd_error *err);
 void shd_container_record_close(container_record *r); /* NULL is fine */
+SHD_AUTO_DEFINE(container_record, shd_container_record_close)
 /* Do the chunks lie within ARRAYS sections that hold data? */
 int shd_container_file_check(const container_file *f, const shd_container_array *array, sherd_error *err);
 

@@ -1,7 +1,5 @@
 #include "engine/model/container.h"
 
-SHD_AUTO_DEFINE(container_record, shd_container_record_close)
-
 bool sherd_model_layout_of(sherd_model_layout *out, const sherd_model *model)
 {
 	const shd_container_model *m = shd_container_of(model);

@@ -10,8 +10,6 @@
 
 enum { MOST_TRIES = 100 };
 
-SHD_AUTO_DEFINE(container_record, shd_container_record_close)
-
 /* ---- arrays */
 
 static bool same_tensor(const sherd_tensor *a, const sherd_tensor *b)

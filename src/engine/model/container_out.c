@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(void, free)
 SHD_AUTO_DEFINE(shd_deflate, shd_deflate_close)
 
 enum {
@@ -77,7 +76,7 @@ int shd_container_out_section(container_out *o, shd_section_type type, const voi
 {
 	shd_container_section s = {.type = (uint8_t)type, .flags = SHD_SECTION_HAS_CRC, .stored = len, .raw = len};
 	SHD_AUTO(shd_deflate, shd_deflate_close) d = NULL;
-	SHD_AUTO(void, free) packed = NULL;
+	SHD_AUTO_FREE void *packed = NULL;
 	TRY(check_room(o, err));
 	if (level && len >= LEAST_PACKED && len <= SHD_DEFLATE_MOST) {
 		TRY(shd_deflate_open(&d, level, err));
@@ -99,7 +98,7 @@ int shd_container_out_copy(container_out *o, const container_file *from, const s
 	uint64_t end = shd_section_end(s) - (s->flags & SHD_SECTION_HAS_CRC ? SHD_SECTION_CRC : 0);
 	uint8_t tail[SHD_SECTION_CRC];
 	uint32_t crc = 0;
-	SHD_AUTO(void, free) room = malloc(PIECE);
+	SHD_AUTO_FREE void *room = malloc(PIECE);
 	if (!room)
 		return shd_fail_nomem(err);
 	TRY(check_room(o, err));

@@ -6,8 +6,6 @@
 
 #include <stdio.h>
 
-SHD_AUTO_DEFINE(container_file, shd_container_file_close)
-
 static int container_place_exists(sherd_error *err, const char *key, const char *what)
 {
 	return shd_in_object(err, shd_fail(err, SHERD_EEXIST, "exists", "%s is there already", what), key);

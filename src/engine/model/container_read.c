@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 static int damaged(const container_record *r, uint32_t chunk, const char *reason, const char *what, sherd_error *err)
 {
 	const shd_container_chunk *c = &r->array.chunks[chunk];
@@ -33,7 +31,7 @@ int shd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_t 
 	if (!packed && !shuffled)
 		return container_read_fetch(r, chunk, out, err);
 	/* The stored bytes, and where they are both packed and shuffled the shuffled ones behind them. */
-	SHD_AUTO(void, free) room = malloc((size_t)c->stored + (packed && shuffled ? c->raw : 0));
+	SHD_AUTO_FREE void *room = malloc((size_t)c->stored + (packed && shuffled ? c->raw : 0));
 	if (!room)
 		return shd_fail_nomem(err);
 	uint8_t *stored = room, *raw = packed && shuffled ? stored + c->stored : packed ? out : stored;
@@ -97,7 +95,7 @@ static int read_unpacked(const container_record *r, uint32_t chunk, uint32_t fro
 		(void)pthread_mutex_unlock(&cache->lock);
 		return rc;
 	}
-	SHD_AUTO(void, free) room = malloc(r->array.chunks[chunk].raw);
+	SHD_AUTO_FREE void *room = malloc(r->array.chunks[chunk].raw);
 	if (!room)
 		return shd_fail_nomem(err);
 	uint8_t *raw = room;

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(container_file, shd_container_file_close)
-
 enum { MOST_SETS = 64 }; /* that are told apart */
 
 typedef struct listing {

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(container_file, shd_container_file_close)
-
 /* ---- the shards of an open model */
 
 static int shard_key(const shd_container_model *m, uint32_t shard, shd_buf *out, sherd_error *err)

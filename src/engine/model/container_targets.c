@@ -4,9 +4,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(container_file, shd_container_file_close)
-SHD_AUTO_DEFINE(void, free)
-
 /* ---- planning */
 
 static int name_targets(sherd_model_writer *w, sherd_error *err)
@@ -29,8 +26,7 @@ static int name_targets(sherd_model_writer *w, sherd_error *err)
 static int container_targets_spread(sherd_model_writer *w, uint32_t targets, sherd_error *err)
 {
 	size_t count = w->parts.count;
-	SHD_AUTO(void, free) room = calloc(count + 1, sizeof(uint64_t));
-	uint64_t *bytes = room;
+	SHD_AUTO_FREE uint64_t *bytes = calloc(count + 1, sizeof(uint64_t));
 	w->target_of = shd_arena_alloc(&w->arena, count + 1, sizeof(*w->target_of));
 	if (!bytes || !w->target_of)
 		return shd_fail_nomem(err);

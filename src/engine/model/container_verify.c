@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 enum { PIECE = 256 << 10 };
 
 typedef struct placed {
@@ -59,7 +57,7 @@ static int check_crc(check *c, const shd_container_section *s, sherd_error *err)
 	uint64_t end = shd_section_end(s) - SHD_SECTION_CRC;
 	uint8_t tail[SHD_SECTION_CRC];
 	uint32_t crc = 0;
-	SHD_AUTO(void, free) room = malloc(PIECE);
+	SHD_AUTO_FREE void *room = malloc(PIECE);
 	if (!room)
 		return shd_fail_nomem(err);
 	for (uint64_t at = s->offset; at < end;) {
@@ -193,7 +191,7 @@ static int check_chunk(void *arg, size_t index, sherd_error *err)
 	check *c = arg;
 	const placed *p = c->chunks.items + index;
 	sherd_error failure = {0};
-	SHD_AUTO(void, free) room = malloc(chunk_of(c, p)->raw);
+	SHD_AUTO_FREE void *room = malloc(chunk_of(c, p)->raw);
 	if (!room)
 		return shd_fail_nomem(err);
 	int rc = shd_container_read_chunk(record_of(c, p), p->chunk, room, &failure);

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(container_file, shd_container_file_close)
-
 enum { VERSION_AT = 12, HEADER_AT = 16 };
 
 /* The section that begins here, if it lies in the file; false: there is none. */

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 enum {
 	CHUNK = 4 << 20,
 	WHOLE = 64 << 20 /* an array up to this size is in memory while its order is changed; so much of a larger one */
@@ -39,7 +37,7 @@ static int elements_append(const shd_model_elements *e, sherd_writer *writer, ui
 static int elements_copy(const shd_model_elements *e, sherd_writer *writer, shd_meter *meter, sherd_error *err)
 {
 	uint64_t bytes = e->model->arrays[e->array].bytes;
-	SHD_AUTO(void, free) buf = malloc(bytes < CHUNK ? (size_t)bytes : CHUNK);
+	SHD_AUTO_FREE void *buf = malloc(bytes < CHUNK ? (size_t)bytes : CHUNK);
 	if (!buf)
 		return shd_fail_nomem(err);
 	for (uint64_t at = 0; at < bytes;) {
@@ -59,8 +57,8 @@ static int transpose(const shd_model_elements *e, sherd_writer *writer, shd_mete
 	const sherd_tensor *t = &e->model->arrays[e->array];
 	uint64_t shape[SHERD_MAX_DIMS];
 	size_t most = (size_t)(t->bytes < WHOLE ? t->bytes : WHOLE);
-	SHD_AUTO(void, free) whole = malloc(most);
-	SHD_AUTO(void, free) chunk = t->bytes <= WHOLE ? malloc(CHUNK) : NULL;
+	SHD_AUTO_FREE void *whole = malloc(most);
+	SHD_AUTO_FREE void *chunk = t->bytes <= WHOLE ? malloc(CHUNK) : NULL;
 	shd_reorder order = {.bytes = t->bytes, .swap = 1, .ndim = t->ndim, .shape = shape};
 	order.element = sherd_dtype_element_bytes(t->dtype);
 	for (uint32_t d = 0; d < t->ndim; d++)

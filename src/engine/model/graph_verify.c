@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 enum { PATH_SHOWN = 100 };
 
 /* One graph being checked. Names are known only inside of the graph that has them. */
@@ -94,8 +92,7 @@ static int check_ids(const check *c)
 {
 	const sherd_model_graph *g = c->graph;
 	size_t count = 0;
-	SHD_AUTO(void, free) room = malloc((g->variable_count + 1) * sizeof(sherd_model_id));
-	sherd_model_id *ids = room;
+	SHD_AUTO_FREE sherd_model_id *ids = malloc((g->variable_count + 1) * sizeof(sherd_model_id));
 	if (!ids)
 		return shd_fail_nomem(c->err);
 	for (size_t i = 0; i < g->variable_count; i++)
@@ -164,8 +161,7 @@ static size_t output_of(const check *c, const sherd_model_operation *op, size_t 
 static int check_makers(const check *c)
 {
 	const sherd_model_graph *g = c->graph;
-	SHD_AUTO(void, free) room = calloc(g->variable_count + 1, sizeof(const char *));
-	const char **makers = room;
+	SHD_AUTO_FREE const char **makers = calloc(g->variable_count + 1, sizeof(const char *));
 	if (!makers)
 		return shd_fail_nomem(c->err);
 	for (size_t i = 0; i < g->operation_count; i++) {

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
-SHD_AUTO_DEFINE(void, free)
 
 typedef struct salvaged {
 	sherd_bundle base;
@@ -178,7 +177,7 @@ static int check_chunks(rescue *r, const container_record *record, sherd_error *
 {
 	TRY(shd_container_file_check(record->file, &record->array, failure));
 	for (uint32_t i = 0; i < record->array.chunk_count; i++) {
-		SHD_AUTO(void, free) room = malloc(record->array.chunks[i].raw);
+		SHD_AUTO_FREE void *room = malloc(record->array.chunks[i].raw);
 		if (!room)
 			return shd_fail_nomem(failure);
 		TRY(shd_container_read_chunk(record, i, room, failure));
@@ -229,7 +228,7 @@ static int take_arrays(rescue *r, const container_file *f)
 	if (f->index.stored > f->limits.metadata_bytes)
 		return shd_fail(r->err, SHERD_ELIMIT, "too-large", "an index of %llu bytes",
 		                (unsigned long long)f->index.stored);
-	SHD_AUTO(void, free) room = malloc((size_t)f->index.stored);
+	SHD_AUTO_FREE void *room = malloc((size_t)f->index.stored);
 	if (!room)
 		return shd_fail_nomem(r->err);
 	TRY(sherd_reader_at(f->reader, shd_section_payload(&f->index), room, (size_t)f->index.stored, r->err));

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 /* ---- the pairs */
 
 static bool is_about_the_shard(const char *key)
@@ -142,8 +140,8 @@ int shd_sdnb_divide(const sherd_model *model, const sherd_model_save_options *o,
 {
 	size_t variables = model->graph.variable_count;
 	shd_samediff_source *sources = shd_arena_alloc(arena, files, sizeof(*sources));
-	SHD_AUTO(void, free) shard_of = calloc(variables + 1, sizeof(uint32_t));
-	SHD_AUTO(void, free) bytes = calloc(variables + 1, sizeof(uint64_t));
+	SHD_AUTO_FREE void *shard_of = calloc(variables + 1, sizeof(uint32_t));
+	SHD_AUTO_FREE void *bytes = calloc(variables + 1, sizeof(uint64_t));
 	if (!sources || !shard_of || !bytes)
 		return shd_fail_nomem(err);
 	for (uint32_t i = 0; i < files; i++) {

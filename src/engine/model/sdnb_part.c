@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 static int sdnb_part_read_head(const sherd_reader *reader, shd_sdnb_head *out, sherd_error *err)
 {
 	uint8_t raw[SHD_SDNB_HEAD] = {0};
@@ -25,7 +23,7 @@ static int sdnb_part_read_manifest(const sherd_reader *reader, const shd_sdnb_he
 		return shd_fail_at(err, SHERD_ELIMIT, "too-large", head->manifest, "a manifest of %llu bytes",
 		                   (unsigned long long)head->manifest_bytes);
 	size_t len = (size_t)head->manifest_bytes;
-	SHD_AUTO(void, free) bytes = malloc(len + 1);
+	SHD_AUTO_FREE void *bytes = malloc(len + 1);
 	if (!bytes)
 		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, head->manifest, bytes, len, err));

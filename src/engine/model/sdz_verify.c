@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 typedef struct check {
 	const shd_sdz_store *z;
 	sherd_report *report;
@@ -32,7 +30,7 @@ static int sdz_verify_check_entries(check *c, sherd_error *err)
 static int check_archive(const shd_sdz_store *z, sherd_report *r, const sherd_verify_options *o, sherd_error *err)
 {
 	uint64_t total = 0;
-	SHD_AUTO(void, free) buf = malloc(SHD_ARCHIVE_CHUNK);
+	SHD_AUTO_FREE void *buf = malloc(SHD_ARCHIVE_CHUNK);
 	if (!buf)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < z->archive.count; i++)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-SHD_AUTO_DEFINE(container_file, shd_container_file_close)
 SHD_AUTO_DEFINE(void, free)
 
 typedef struct check {

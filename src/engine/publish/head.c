@@ -6,7 +6,6 @@
 #include <string.h>
 
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHD_AUTO_DEFINE(void, free)
 
 /* Of a write that gets no answer. */
 enum { MOST_WRITES = 4 };
@@ -17,7 +16,7 @@ int shd_head_take(shd_head *out, const sherd_reader *reader, const sherd_limits 
 	if (size > most)
 		return shd_fail(err, SHERD_ELIMIT, "too-large", "%llu bytes, the limit is %llu",
 		                (unsigned long long)size, (unsigned long long)most);
-	SHD_AUTO(void, free) text = malloc((size_t)size + 1);
+	SHD_AUTO_FREE void *text = malloc((size_t)size + 1);
 	if (!text)
 		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, 0, text, (size_t)size, err));

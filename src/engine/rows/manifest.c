@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHD_AUTO_DEFINE(void, free)
 
 static int rows_manifest_read_all(sherd_store *store, const char *key, const sherd_limits *limits, shd_arena *arena,
                                   shd_rows_manifest *out, rows_manifest_seen *seen, sherd_error *err)
@@ -20,7 +19,7 @@ static int rows_manifest_read_all(sherd_store *store, const char *key, const she
 	uint64_t size = sherd_reader_size(reader);
 	if (size > most)
 		return shd_fail(err, SHERD_ELIMIT, "too-large", "%" PRIu64 " bytes, the limit is %" PRIu64, size, most);
-	SHD_AUTO(void, free) text = malloc((size_t)size + 1);
+	SHD_AUTO_FREE void *text = malloc((size_t)size + 1);
 	if (!text)
 		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, 0, text, (size_t)size, err));

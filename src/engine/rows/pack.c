@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 SHD_AUTO_DEFINE(sherd_rows_writer, sherd_rows_writer_abort)
-SHD_AUTO_DEFINE(void, free)
 
 enum { CHUNK = 1 << 20, DEFAULT_ROWS = 131072 };
 
@@ -33,7 +32,7 @@ static int put_doubles(rows_shard_out *s, const double *values, uint64_t count, 
                        sherd_error *err)
 {
 	enum { AT_ONCE = CHUNK / sizeof(float) };
-	SHD_AUTO(void, free) chunk = malloc(AT_ONCE * sizeof(float));
+	SHD_AUTO_FREE void *chunk = malloc(AT_ONCE * sizeof(float));
 	if (!chunk)
 		return shd_fail_nomem(err);
 	for (uint64_t at = 0; at < count; at += AT_ONCE) {
@@ -121,7 +120,7 @@ static int write_rows(sherd_rows_writer *w, uint64_t rows, uint64_t width, uint6
 	rows_per_shard = rows_per_shard ? rows_per_shard : DEFAULT_ROWS;
 	if (__builtin_mul_overflow(most, row_bytes, &bytes))
 		return shd_fail_nomem(err);
-	SHD_AUTO(void, free) chunk = malloc((size_t)bytes);
+	SHD_AUTO_FREE void *chunk = malloc((size_t)bytes);
 	if (!chunk)
 		return shd_fail_nomem(err);
 	for (uint64_t at = 0, n; at < rows; at += n) {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 SHD_AUTO_DEFINE(sherd_rows_writer, sherd_rows_writer_abort)
-SHD_AUTO_DEFINE(void, free)
 
 enum { CHUNK = 1 << 20 };
 
@@ -102,10 +101,9 @@ static int add_source(packing *p, const sherd_rows_source *s, size_t source, con
 {
 	const sherd_bundle_options options = {.progress = progress};
 	size_t count = sherd_bundle_count(s->bundle), taken = 0;
-	SHD_AUTO(void, free) memory = calloc(count + 1, sizeof(bool) + sizeof(size_t));
-	if (!memory)
+	SHD_AUTO_FREE size_t *tensors = calloc(count + 1, sizeof(bool) + sizeof(size_t));
+	if (!tensors)
 		return shd_fail_nomem(err);
-	size_t *tensors = memory;
 	bool *wanted = (bool *)(tensors + count + 1);
 	if (s->as != SHERD_DTYPE_NONE && s->as != SHERD_BF16)
 		return shd_fail(err, SHERD_EINVAL, "bad-argument", "U16 can be taken as BF16 only");
@@ -128,7 +126,7 @@ static int write_part(sherd_rows_writer *w, const part *p, uint64_t width, sherd
 	most = each < CHUNK ? CHUNK / each : 1;
 	most = most < p->rows ? most : p->rows;
 	bytes = most * each;
-	SHD_AUTO(void, free) chunk = malloc((size_t)bytes);
+	SHD_AUTO_FREE void *chunk = malloc((size_t)bytes);
 	if (!chunk)
 		return shd_fail_nomem(err);
 	for (uint64_t at = 0; at < p->rows; at += most) {

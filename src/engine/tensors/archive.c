@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHD_AUTO_DEFINE(void, free)
 
 /* ---- entries */
 
@@ -72,8 +71,7 @@ int shd_archive_read(const shd_archive *a, const shd_zip_entry *e, sherd_reader 
 {
 	uint64_t data;
 	TRY(find_data(a, e, &data, err));
-	SHD_AUTO(void, free) room = calloc(1, sizeof(entry_reader));
-	entry_reader *r = room;
+	SHD_AUTO_FREE entry_reader *r = calloc(1, sizeof(entry_reader));
 	if (!r)
 		return shd_fail_nomem(err);
 	r->archive = a->reader;
@@ -83,8 +81,7 @@ int shd_archive_read(const shd_archive *a, const shd_zip_entry *e, sherd_reader 
 	(void)snprintf(r->base.identity, sizeof(r->base.identity), "%s", sherd_reader_identity(a->reader));
 	if (e->method != SHD_ZIP_STORED)
 		TRY(shd_zip_stream_open(&r->stream, a->reader, e, data, err));
-	room = NULL;
-	*out = &r->base;
+	*out = &TAKE(r)->base;
 	return SHERD_OK;
 }
 
@@ -150,7 +147,7 @@ static int archive_read_directory(shd_archive *a, const shd_zip_limits *rules, c
 	shd_zip_entry *entries;
 	uint64_t size = sherd_reader_size(a->reader);
 	size_t len = size < SHD_ZIP_TAIL ? (size_t)size : SHD_ZIP_TAIL;
-	SHD_AUTO(void, free) tail = malloc(len + 1);
+	SHD_AUTO_FREE void *tail = malloc(len + 1);
 	if (!tail)
 		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(a->reader, size - len, tail, len, err));
@@ -158,7 +155,7 @@ static int archive_read_directory(shd_archive *a, const shd_zip_limits *rules, c
 	if (end.bytes > shd_limits_or_default(limits).metadata_bytes)
 		return shd_fail_at(err, SHERD_ELIMIT, "too-large", end.at, "a directory of %llu bytes",
 		                   (unsigned long long)end.bytes);
-	SHD_AUTO(void, free) directory = malloc((size_t)end.bytes + 1);
+	SHD_AUTO_FREE void *directory = malloc((size_t)end.bytes + 1);
 	if (!directory)
 		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(a->reader, end.at, directory, (size_t)end.bytes, err));

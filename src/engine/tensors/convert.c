@@ -10,7 +10,6 @@
 #define CHUNK_BYTES (4u << 20)
 
 SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
-SHD_AUTO_DEFINE(void, free)
 SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 static int copy_tensor(shd_conversion *c, sherd_writer *writer, size_t tensor, void *buf, uint32_t *crc,
@@ -49,7 +48,7 @@ static void count_bytes(const shd_conversion *c, shd_conversion_object *o)
 static int write_object(shd_conversion *c, shd_conversion_object *o, sherd_writer *to, sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = to;
-	SHD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
+	SHD_AUTO_FREE void *buf = malloc(CHUNK_BYTES);
 	if (!buf)
 		return shd_fail_nomem(err);
 	TRY(sherd_writer_append(writer, o->head.data, o->head.len, err));

@@ -5,8 +5,6 @@
 
 #include <sherd/detect.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 static int has_zip_entry(shd_evidence *e, const char *entry, sherd_error *err)
 {
 	const shd_str *names;

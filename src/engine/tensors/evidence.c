@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 int shd_evidence_open(shd_evidence *e, sherd_store *store, const char *key, sherd_error *err)
 {
 	sherd_error failure;
@@ -179,7 +177,7 @@ static int list_zip(shd_evidence *e, name_vec *names, sherd_error *err)
 {
 	uint64_t at, bytes;
 	size_t len = e->size < SHD_ZIP_TAIL ? (size_t)e->size : SHD_ZIP_TAIL;
-	SHD_AUTO(void, free) tail = malloc(len);
+	SHD_AUTO_FREE void *tail = malloc(len);
 	if (!tail)
 		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(e->reader, e->size - len, tail, len, err));
@@ -188,7 +186,7 @@ static int list_zip(shd_evidence *e, name_vec *names, sherd_error *err)
 	if (!bytes)
 		return SHERD_OK;
 	size_t have = bytes < MOST_DIRECTORY ? (size_t)bytes : MOST_DIRECTORY;
-	SHD_AUTO(void, free) directory = malloc(have);
+	SHD_AUTO_FREE void *directory = malloc(have);
 	if (!directory)
 		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(e->reader, at, directory, have, err));

@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 typedef struct npy_bundle {
 	sherd_bundle base;
 	sherd_reader *reader;
@@ -75,7 +73,7 @@ static int tensors_npy_read_head(const sherd_reader *reader, const sherd_limits 
 	TRY(shd_npy_decode_length(first, have, size, &len, err));
 	if (len > shd_limits_or_default(limits).metadata_bytes)
 		return shd_fail_at(err, SHERD_ELIMIT, "too-long", 0, "a head of %llu bytes", (unsigned long long)len);
-	SHD_AUTO(void, free) head = malloc((size_t)len);
+	SHD_AUTO_FREE void *head = malloc((size_t)len);
 	if (!head)
 		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, 0, head, (size_t)len, err));

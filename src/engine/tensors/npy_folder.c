@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHD_AUTO_DEFINE(void, free)
 
 enum { MOST_TRIES = 8, CHUNK_BYTES = 1 << 20 };
 
@@ -44,7 +43,7 @@ int shd_npy_folder_key(shd_buf *out, const char *key, const char *leaf, sherd_er
 
 static int check_bytes(const sherd_reader *reader, const shd_npy_entry *e, shd_meter *meter, sherd_error *err)
 {
-	SHD_AUTO(void, free) buf = malloc(CHUNK_BYTES);
+	SHD_AUTO_FREE void *buf = malloc(CHUNK_BYTES);
 	uint32_t crc = 0;
 	if (!buf)
 		return shd_fail_nomem(err);

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-SHD_AUTO_DEFINE(void, free)
 
 /* Readers that stay open. A reader of a compressed member takes up to 5 MiB and remembers how far it came. */
 enum { OPEN_READERS = 16 };
@@ -119,7 +118,7 @@ static int npz_check_once(const npz_bundle *b, size_t index, shd_meter *meter, s
 	member *m = &b->members[index];
 	if (atomic_load_explicit(&m->checked, memory_order_acquire))
 		return SHERD_OK;
-	SHD_AUTO(void, free) buf = malloc(SHD_ARCHIVE_CHUNK);
+	SHD_AUTO_FREE void *buf = malloc(SHD_ARCHIVE_CHUNK);
 	if (!buf)
 		return shd_fail_nomem(err);
 	TRY(npz_check_bytes(&b->archive, m->entry, buf, meter, err));
@@ -329,7 +328,7 @@ static int npz_check_members(sherd_report *r, const shd_archive *a, const char *
 	shd_meter meter;
 	uint64_t total = 0;
 	int rc = SHERD_OK;
-	SHD_AUTO(void, free) buf = malloc(SHD_ARCHIVE_CHUNK);
+	SHD_AUTO_FREE void *buf = malloc(SHD_ARCHIVE_CHUNK);
 	if (!buf)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < a->count; i++)

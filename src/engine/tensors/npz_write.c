@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
-SHD_AUTO_DEFINE(void, free)
 
 enum { CHUNK = 4 << 20, ALIGN = 64 };
 
@@ -33,7 +32,7 @@ static int npz_write_tensor(shd_conversion *c, shd_archive_out *out, size_t tens
 
 static int npz_write_all(shd_conversion *c, shd_archive_out *out, sherd_error *err)
 {
-	SHD_AUTO(void, free) buf = malloc(CHUNK);
+	SHD_AUTO_FREE void *buf = malloc(CHUNK);
 	if (!buf)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < sherd_bundle_count(c->from); i++)

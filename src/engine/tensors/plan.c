@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 typedef struct load {
 	uint64_t bytes;
 	uint32_t rank;
@@ -49,10 +47,8 @@ int sherd_plan_whole(uint32_t *rank_of, const uint64_t *bytes, size_t n, uint32_
 		return SHERD_OK;
 	/* Ranks past n would stay empty: there is always a lower one that has nothing yet. */
 	size_t ranks = world < n ? world : n;
-	SHD_AUTO(void, free) order_memory = calloc(n, sizeof(size_t));
-	SHD_AUTO(void, free) heap_memory = calloc(ranks, sizeof(load));
-	size_t *order = order_memory;
-	load *heap = heap_memory;
+	SHD_AUTO_FREE size_t *order = calloc(n, sizeof(size_t));
+	SHD_AUTO_FREE load *heap = calloc(ranks, sizeof(load));
 	if (!order || !heap)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < n; i++)

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 enum {
 	WINDOW = 1 << 20,      /* bytes read at once */
 	NARROW_GAP = 16 << 10, /* a column this short is read with the rows that are not wanted */
@@ -262,7 +260,7 @@ static int gather_from(gather *g, uint32_t d, uint64_t place, uint64_t index, sh
 int shd_reorder_gather(const shd_reorder *order, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	gather g = gather_of(order, offset, buf, len);
-	SHD_AUTO(void, free) window = malloc(WINDOW);
+	SHD_AUTO_FREE void *window = malloc(WINDOW);
 	if (!window)
 		return shd_fail_nomem(err);
 	g.window = window;

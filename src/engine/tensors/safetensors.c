@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 typedef struct safetensors_bundle {
 	sherd_bundle base;
 	sherd_reader *reader;
@@ -49,7 +47,7 @@ static int tensors_safetensors_decode(const sherd_reader *reader, const sherd_li
 	TRY(shd_safetensors_decode_length(first, have, size, &len, err));
 	if (len > shd_limits_or_default(limits).metadata_bytes)
 		return shd_fail_at(err, SHERD_ELIMIT, "too-long", 0, "a header of %llu bytes", (unsigned long long)len);
-	SHD_AUTO(void, free) header = malloc(len ? (size_t)len : 1);
+	SHD_AUTO_FREE void *header = malloc(len ? (size_t)len : 1);
 	if (!header)
 		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, SHD_SAFETENSORS_HEAD, header, (size_t)len, err));

@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 /* A tensor of the selection: a run of bytes of a tensor of the bundle it was taken from. */
 typedef struct source {
 	size_t index;
@@ -41,8 +39,7 @@ static int select_prepare(const sherd_bundle *bundle, const size_t *tensors, siz
                           shd_meter *meter, sherd_error *err)
 {
 	const select_bundle *s = (const select_bundle *)bundle;
-	SHD_AUTO(void, free) memory = calloc(count + 1, sizeof(*tensors));
-	size_t *theirs = memory;
+	SHD_AUTO_FREE size_t *theirs = calloc(count + 1, sizeof(*tensors));
 	if (!theirs)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
@@ -94,10 +91,8 @@ static void drop_updaters(const sherd_model_graph *g, bool *taken)
 /* Of the marked tensors, leaves those marked that the size plan gives the rank. */
 static int keep_planned(const sherd_bundle *from, uint32_t rank, uint32_t world, bool *taken, sherd_error *err)
 {
-	SHD_AUTO(void, free) sizes_memory = calloc(from->count ? from->count : 1, sizeof(uint64_t));
-	SHD_AUTO(void, free) ranks_memory = calloc(from->count ? from->count : 1, sizeof(uint32_t));
-	uint64_t *sizes = sizes_memory;
-	uint32_t *ranks = ranks_memory;
+	SHD_AUTO_FREE uint64_t *sizes = calloc(from->count ? from->count : 1, sizeof(uint64_t));
+	SHD_AUTO_FREE uint32_t *ranks = calloc(from->count ? from->count : 1, sizeof(uint32_t));
 	if (!sizes || !ranks)
 		return shd_fail_nomem(err);
 	size_t n = 0;
@@ -171,8 +166,7 @@ int sherd_bundle_select(sherd_bundle **out, const sherd_bundle *from, const sher
 	TRY(shd_bundle_new(&b, sizeof(select_bundle), &ops, from->format, err));
 	select_bundle *s = (select_bundle *)b;
 	s->from = from;
-	SHD_AUTO(void, free) taken_memory = calloc(from->count ? from->count : 1, sizeof(bool));
-	bool *taken = taken_memory;
+	SHD_AUTO_FREE bool *taken = calloc(from->count ? from->count : 1, sizeof(bool));
 	if (!taken)
 		return shd_fail_nomem(err);
 	TRY(mark_names(from, want, taken, err));

@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 /* ---- current.json */
 
 static int take_current_member(shd_json *j, shd_str key, shd_rfdb_current *c, bool *has, sherd_error *err)

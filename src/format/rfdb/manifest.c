@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 /* Keys that a document must have. */
 enum {
 	HAS_VERSION = 1 << 0,

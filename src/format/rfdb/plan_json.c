@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 #define FORMAT "sherd-shard-plan"
 
 enum { HAS_FORMAT = 1, HAS_VERSION = 2, HAS_MIN_FILES = 4, HAS_SHARDS = 8, HAS_DIRECTORIES = 16, HAS_ALL = 31 };

@@ -8,8 +8,6 @@
 
 #include <inttypes.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 /* How one of the two lists spells what both say. */
 typedef struct dialect {
 	const char *format;

@@ -6,8 +6,6 @@
 
 #include <inttypes.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 #define MARKER_FORMAT "sherd-rows-packing"
 
 static void marker_put_text(shd_json_writer *w, const char *key, const char *text)

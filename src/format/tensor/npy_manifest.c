@@ -8,8 +8,6 @@
 
 #include <inttypes.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 #define FORMAT "sherd-npy"
 
 enum {

@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 #define METADATA_KEY "__metadata__"
 
 /* A tensor while the header is being read. Offsets of data count from the start of the data. */

@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 typedef struct decoder {
 	shd_json *json;
 	sherd_limits limits;

@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 #define CLAIM_FORMAT "sherd-set-saving"
 
 enum { HAS_FORMAT = 1, HAS_VERSION = 2, HAS_FILES = 4, HAS_ALL = 7 };

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-SHD_AUTO_DEFINE(char, free)
-
 typedef struct path_naming {
 	const char *given; /* without "file:" */
 	bool beside;
@@ -62,8 +60,8 @@ static int path_open_folder(sherd_store **out, char **key, const char *folder, c
 /* Opens the folder around what is named. path has no '/' at its end. */
 static int path_open_around(sherd_store **out, char **key, const char *path, const path_naming *n, sherd_error *err)
 {
-	SHD_AUTO(char, free) folder = NULL;
-	SHD_AUTO(char, free) name = NULL;
+	SHD_AUTO_FREE char *folder = NULL;
+	SHD_AUTO_FREE char *name = NULL;
 	path_split(path, &folder, &name);
 	if (!folder || !name)
 		return shd_fail_nomem(err);
@@ -80,7 +78,7 @@ static int path_open_around(sherd_store **out, char **key, const char *path, con
 
 static int path_open_itself(sherd_store **out, char **key, const char *path, const path_naming *n, sherd_error *err)
 {
-	SHD_AUTO(char, free) empty = strdup("");
+	SHD_AUTO_FREE char *empty = strdup("");
 	if (!empty)
 		return shd_fail_nomem(err);
 	TRY(path_open_folder(out, key, path, empty, n, err));
@@ -100,7 +98,7 @@ static bool path_is_linked_index(const char *path)
 /* A link that the user named is the user's own word: it is resolved before anything is opened. */
 static int path_open_link(sherd_store **out, char **key, const char *path, path_naming *n, sherd_error *err)
 {
-	SHD_AUTO(char, free) real = realpath(path, NULL);
+	SHD_AUTO_FREE char *real = realpath(path, NULL);
 	if (!real)
 		return shd_in_object(err, shd_fail_os(err, errno, "cannot follow the symbolic link"), path);
 	n->resolved = true;
@@ -149,7 +147,7 @@ static int path_open(sherd_store **out, char **key, const char *uri, const sherd
 	if (!*n.given)
 		return shd_fail(err, SHERD_EINVAL, "bad-path", "the path is empty");
 	TRY(path_take_settings(&n, options, err));
-	SHD_AUTO(char, free) copy = strdup(n.given);
+	SHD_AUTO_FREE char *copy = strdup(n.given);
 	if (!copy)
 		return shd_fail_nomem(err);
 	return path_open_named(out, key, copy, &n, err);

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 typedef struct refusal {
 	const char *text;
 	size_t len; /* 0: up to NUL */

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 typedef enum kind { U32, I32, U64, I64, U128, DOUBLE } kind;
 
 typedef struct taken {

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 #define EXPORTED "__exported"
 #define CONTEXT "__file_context"
 #define ENRICHMENT "__enrichment__/"

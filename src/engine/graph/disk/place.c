@@ -8,7 +8,6 @@
 
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
-SHD_AUTO_DEFINE(void, free)
 
 int shd_graph_place_init(graph_place *out, sherd_store *store, const char *folder, const sherd_limits *limits,
                          sherd_error *err)
@@ -59,7 +58,7 @@ static int disk_place_fetch(const graph_place *p, const char *key, char **data, 
 	if (size > p->limits.metadata_bytes || size >= SIZE_MAX)
 		return shd_fail(err, SHERD_ELIMIT, "too-large", "%" PRIu64 " bytes, the limit is %" PRIu64, size,
 		                p->limits.metadata_bytes);
-	SHD_AUTO(void, free) text = malloc((size_t)size + 1);
+	SHD_AUTO_FREE void *text = malloc((size_t)size + 1);
 	if (!text)
 		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, 0, text, (size_t)size, err));

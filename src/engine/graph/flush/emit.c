@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
-SHD_AUTO_DEFINE(void, free)
 
 const graph_segment *shd_graph_emit_merged(const graph_flush *f, const graph_target *t, uint64_t number, size_t *place)
 {
@@ -55,8 +54,7 @@ static int copy_texts(shd_arena *arena, const shd_rfdb_writer *w, int field, shd
 	shd_str *made;
 	size_t count;
 	TRY(shd_rfdb_writer_values(w, field, &made, &count, err));
-	SHD_AUTO(void, free) owned = made;
-	const shd_str *values = owned;
+	SHD_AUTO_FREE const shd_str *values = made;
 	shd_str *copies = shd_arena_alloc(arena, count + 1, sizeof(*copies));
 	if (!copies)
 		return shd_fail_nomem(err);

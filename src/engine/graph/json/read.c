@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 struct sherd_graph_lines {
 	sherd_limits limits;
 	shd_arena texts;

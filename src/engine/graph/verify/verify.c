@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(void, free)
-
 /* Others who commit and collect all the time are waited for so often. */
 enum { MOST_TRIES = 20 };
 
@@ -26,8 +24,7 @@ static int check_document(graph_checking *c, const char *name, bool needed, deco
 	sherd_error found = {0};
 	TRY(shd_graph_place_key(&c->place, name, &key, err));
 	int rc = shd_graph_place_get(&c->place, name, &made, &len, &found);
-	SHD_AUTO(void, free) owned = made;
-	const char *text = owned;
+	SHD_AUTO_FREE const char *text = made;
 	if (rc == SHERD_ENOTFOUND && !needed)
 		return SHERD_OK;
 	if (rc == SHERD_OK)

@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(shd_json, shd_json_close)
-
 #define TINY "tiny-5n5e.rfdb"
 #define HISTORY "history-l0-l1-edits-tombstones.rfdb"
 
