@@ -5,8 +5,8 @@
 #include "format/ckpt/index.h"
 #include "format/ckpt/shard.h"
 
-enum { HEAD, DATA, INDEX, ABOUT, RECORD, NAME, EXTRA };
-enum { INDEX_FIXED = 32, COUNTS = 8, RECORD_FIXED = 20, FLAG_CUT = 1, FLAG_EXTRA = 2, MOST_BLOCKS = 4 };
+enum { HEAD, DATA, INDEX, ABOUT, RECORD, NAME, EXTRA, TYPE };
+enum { INDEX_FIXED = 32, COUNTS = 8, RECORD_FIXED = 20, FLAG_CUT = 1, FLAG_EXTRA = 2, FLAG_TYPE = 4, MOST_BLOCKS = 4 };
 
 static const char MAGIC[] = "SHERDIX1";
 
@@ -15,7 +15,8 @@ static size_t dims_of(uint8_t ndim, uint8_t flags)
 	return ndim * (flags & FLAG_CUT ? (size_t)3 : 1);
 }
 
-/* A record without its lengths and checksums: what is fixed and the dimensions, the name, further members. */
+/* A record without its lengths and checksums: what is fixed and the dimensions, the name, further members, the name of
+ * an opaque type. */
 static bool split_record(shd_cursor *c, form_pieces *out)
 {
 	uint32_t name_len = shd_cursor_u32(c);
@@ -29,9 +30,12 @@ static bool split_record(shd_cursor *c, form_pieces *out)
 	const uint8_t *name = shd_cursor_bytes(c, name_len);
 	uint32_t extra_len = fixed[2] & FLAG_EXTRA ? shd_cursor_u32(c) : 0;
 	const uint8_t *extra = shd_cursor_bytes(c, extra_len);
-	return name && extra && form_add(out, FORM_FIXED, RECORD, fixed, RECORD_FIXED + dims) &&
+	uint32_t type_len = fixed[2] & FLAG_TYPE ? shd_cursor_u8(c) : 0;
+	const uint8_t *type = shd_cursor_bytes(c, type_len);
+	return name && extra && type && form_add(out, FORM_FIXED, RECORD, fixed, RECORD_FIXED + dims) &&
 	       form_add(out, FORM_BYTES, NAME, name, name_len) &&
-	       (!extra_len || form_add(out, FORM_JSON, EXTRA, extra, extra_len));
+	       (!extra_len || form_add(out, FORM_JSON, EXTRA, extra, extra_len)) &&
+	       (!type_len || form_add(out, FORM_BYTES, TYPE, type, type_len));
 }
 
 static bool split_body(const uint8_t *body, size_t len, form_pieces *out)
@@ -70,9 +74,13 @@ static void put_record(const form_pieces *p, size_t at, const form_piece *data, 
 {
 	const form_piece *name = at + 1 < p->count && p->list[at + 1].tag == NAME ? &p->list[at + 1] : NULL;
 	const form_piece *extra = name && at + 2 < p->count && p->list[at + 2].tag == EXTRA ? &p->list[at + 2] : NULL;
+	size_t behind = at + 1 + (name != NULL) + (extra != NULL);
+	const form_piece *type = behind < p->count && p->list[behind].tag == TYPE ? &p->list[behind] : NULL;
 	SHD_AUTO_BUF fixed = {0};
 	shd_buf_append(&fixed, p->list[at].bytes.data, p->list[at].bytes.len);
-	fixed.data[2] = (uint8_t)((fixed.data[2] & ~FLAG_EXTRA) | (extra ? FLAG_EXTRA : 0));
+	bool opaque = fixed.data[0] == SHERD_OPAQUE;
+	fixed.data[2] = (uint8_t)((fixed.data[2] & ~(FLAG_EXTRA | FLAG_TYPE)) | (extra ? FLAG_EXTRA : 0) |
+	                          (opaque ? FLAG_TYPE : 0));
 	size_t want = RECORD_FIXED + 8 * dims_of(fixed.data[1], fixed.data[2]);
 	if (want > fixed.len)
 		shd_buf_zero(&fixed, want - fixed.len);
@@ -84,6 +92,11 @@ static void put_record(const form_pieces *p, size_t at, const form_piece *data, 
 	if (extra) {
 		shd_buf_u32(out, (uint32_t)extra->bytes.len);
 		shd_buf_append(out, extra->bytes.data, extra->bytes.len);
+	}
+	if (opaque) {
+		shd_buf_u8(out, type ? (uint8_t)type->bytes.len : 1);
+		shd_buf_append(out, type ? type->bytes.data : (const uint8_t *)"t",
+		               type ? (uint8_t)type->bytes.len : 1);
 	}
 }
 

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { FEATURES, SECTION, PAYLOAD, KEY, VALUE, RECORD, RECORD_NAME, RECORD_KEY };
+enum { FEATURES, SECTION, PAYLOAD, KEY, VALUE, RECORD, RECORD_NAME, RECORD_KEY, RECORD_TYPE };
 enum { FEATURES_BYTES = 32, RECORD_FIXED = 32, CHUNK = 24, MOST_UNPACKED = 1 << 20, MOST_CHUNKS = 64 };
 
 /* Pieces of one section; each has the number of its section above its tag, so that it finds back to it. */
@@ -37,12 +37,14 @@ static bool split_record(const uint8_t *raw, size_t len, uint32_t section, form_
 		return false;
 	size_t fixed = RECORD_FIXED + 8u * raw[1];
 	uint32_t name = shd_get_u32(raw + 16), key = shd_get_u32(raw + 20), chunks = shd_get_u32(raw + 28);
-	if (chunks > MOST_CHUNKS || name > len || key > len || fixed + (size_t)chunks * CHUNK + name + key != len)
+	if (chunks > MOST_CHUNKS || name > len || key > len ||
+	    fixed + (size_t)chunks * CHUNK + name + key + raw[3] != len)
 		return false;
 	fixed += (size_t)chunks * CHUNK;
 	return form_add(out, FORM_FIXED, tag_in(RECORD, section), raw, fixed) &&
 	       form_add(out, FORM_BYTES, tag_in(RECORD_NAME, section), raw + fixed, name) &&
-	       form_add(out, FORM_BYTES, tag_in(RECORD_KEY, section), raw + fixed + name, key);
+	       form_add(out, FORM_BYTES, tag_in(RECORD_KEY, section), raw + fixed + name, key) &&
+	       (!raw[3] || form_add(out, FORM_BYTES, tag_in(RECORD_TYPE, section), raw + fixed + name + key, raw[3]));
 }
 
 static bool split_records(const uint8_t *data, size_t len, uint32_t section, form_pieces *out)
@@ -132,19 +134,23 @@ static void mend_chunks(uint8_t *raw, size_t len, const shd_buf *file)
 static void make_record(const form_pieces *p, size_t at, uint32_t section, const shd_buf *file, made_record *out)
 {
 	static const form_piece none;
-	const form_piece *fixed = &p->list[at], *name = &none, *key = &none;
+	const form_piece *fixed = &p->list[at], *name = &none, *key = &none, *type = &none;
 	if (at + 1 < p->count && p->list[at + 1].tag == tag_in(RECORD_NAME, section))
 		name = &p->list[at + 1];
 	if (at + 2 < p->count && p->list[at + 2].tag == tag_in(RECORD_KEY, section))
 		key = &p->list[at + 2];
+	if (at + 3 < p->count && p->list[at + 3].tag == tag_in(RECORD_TYPE, section))
+		type = &p->list[at + 3];
 	*out = (made_record){.name = {(const char *)name->bytes.data, name->bytes.len}};
 	shd_container_hash(out->name, out->hash);
 	shd_buf_append(&out->bytes, fixed->bytes.data, fixed->bytes.len);
 	mend_chunks(out->bytes.data, out->bytes.len, file);
 	shd_put_u32(out->bytes.data + 16, (uint32_t)name->bytes.len);
 	shd_put_u32(out->bytes.data + 20, (uint32_t)key->bytes.len);
+	out->bytes.data[3] = (uint8_t)type->bytes.len;
 	shd_buf_append(&out->bytes, name->bytes.data, name->bytes.len);
 	shd_buf_append(&out->bytes, key->bytes.data, key->bytes.len);
+	shd_buf_append(&out->bytes, type->bytes.data, out->bytes.data[3]);
 }
 
 static void put_records(const form_pieces *p, uint32_t section, const shd_buf *file, shd_buf *out)

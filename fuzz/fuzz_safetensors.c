@@ -1,6 +1,7 @@
 /* Whatever is accepted must survive being written and read again. */
 #include "base/error.h"
 #include "form.h"
+#include "base/dtype.h"
 #include "format/tensor/safetensors.h"
 
 #include <stdlib.h>
@@ -25,8 +26,8 @@ static int decode(const uint8_t *data, size_t len, uint64_t file_size, shd_arena
 
 static bool same(const sherd_tensor *a, const sherd_tensor *b)
 {
-	return strcmp(a->name, b->name) == 0 && a->dtype == b->dtype && a->ndim == b->ndim && a->bytes == b->bytes &&
-	       memcmp(a->shape, b->shape, a->ndim * sizeof(uint64_t)) == 0;
+	return strcmp(a->name, b->name) == 0 && shd_tensor_same_type(a, b) && a->ndim == b->ndim &&
+	       a->bytes == b->bytes && memcmp(a->shape, b->shape, a->ndim * sizeof(uint64_t)) == 0;
 }
 
 static void write_again(const shd_safetensors *st, shd_arena *arena)

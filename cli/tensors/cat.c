@@ -73,7 +73,7 @@ static int cat_print(const cli_cat *cat, sherd_error *err)
 	if (strcmp(cat->format, "text") == 0 && (unsigned)cat->tensor->dtype >= SHERD_DTYPE_COUNT)
 		return cli_fail(err, SHERD_EUNSUPPORTED, "no-elements",
 		                "%.100s is %s, whose values are not decoded (--format raw gives its bytes)",
-		                cat->tensor->name, sherd_dtype_describe(cat->tensor->dtype)->name);
+		                cat->tensor->name, sherd_tensor_type(cat->tensor));
 	if (strcmp(cat->format, "text") == 0)
 		return json ? cli_cat_json(cat, err) : cli_cat_text(cat, err);
 	if (json)

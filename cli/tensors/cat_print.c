@@ -78,10 +78,9 @@ static int list_string(void *arg, const char *text, size_t len, sherd_error *err
 int cli_cat_json(const cli_cat *cat, sherd_error *err)
 {
 	const sherd_tensor *t = cat->tensor;
-	const sherd_dtype_info *info = sherd_dtype_describe(t->dtype);
 	listing l = {cli_doc_begin(&cat->cli->out), t->dtype};
 	cli_doc_put_text(&l.doc, "name", t->name);
-	cli_doc_put_text(&l.doc, "dtype", info->name);
+	cli_doc_put_text(&l.doc, "dtype", sherd_tensor_type(t));
 	cli_doc_put_shape(&l.doc, "shape", t->shape, t->ndim);
 	cli_doc_put_shape(&l.doc, "range", cat->rows, 2);
 	cli_doc_put_open(&l.doc, "values", '[');
@@ -112,15 +111,16 @@ static int cat_print_copy_all(const cli_cat *cat, sherd_error *err)
 	return cli_cat_blocks(cat, copy_blocks, &c, err);
 }
 
-/* The offsets, then the text: the tensor as stored. */
-static int copy_strings(const cli_cat *cat, sherd_error *err)
+/* The tensor as stored, whose elements have no size: of UTF8 the offsets, then the text. */
+static int copy_unsized(const cli_cat *cat, sherd_error *err)
 {
 	cli_cat bytes = *cat;
 	sherd_tensor as_bytes = *cat->tensor;
 	copying c = {.out = &cat->cli->out, .size = 1};
 	if (cat->ranged)
 		return cli_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
-		                "raw bytes of a part of a UTF8 tensor have no meaning; use --format text");
+		                "raw bytes of a part of a %s tensor have no meaning%s", sherd_tensor_type(cat->tensor),
+		                cat->tensor->dtype == SHERD_UTF8 ? "; use --format text" : "");
 	as_bytes.dtype = SHERD_U8;
 	bytes.tensor = &as_bytes;
 	bytes.first = 0;
@@ -130,7 +130,8 @@ static int copy_strings(const cli_cat *cat, sherd_error *err)
 
 int cli_cat_raw(const cli_cat *cat, sherd_error *err)
 {
-	return cat->tensor->dtype == SHERD_UTF8 ? copy_strings(cat, err) : cat_print_copy_all(cat, err);
+	return sherd_dtype_describe(cat->tensor->dtype)->block_bytes ? cat_print_copy_all(cat, err)
+	                                                             : copy_unsized(cat, err);
 }
 
 /* NumPy's name for an element type; NULL where it has none. */
@@ -173,7 +174,7 @@ int cli_cat_npy(const cli_cat *cat, sherd_error *err)
 	const char *name = numpy_name(cat->tensor->dtype);
 	if (!name)
 		return cli_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%.100s is %s, which NumPy files cannot hold",
-		                cat->tensor->name, sherd_dtype_describe(cat->tensor->dtype)->name);
+		                cat->tensor->name, sherd_tensor_type(cat->tensor));
 	print_npy_head(cat, name);
 	return cat_print_copy_all(cat, err);
 }

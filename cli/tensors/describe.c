@@ -17,11 +17,12 @@ static void shape_text(const sherd_tensor *t, char *out, size_t room)
 
 static void add_tensor(cli_table *table, const sherd_tensor *t)
 {
-	char shape[SHERD_MAX_DIMS * 22 + 3], size[CLI_TEXT_SIZE];
+	char shape[SHERD_MAX_DIMS * 22 + 3], size[CLI_TEXT_SIZE], type[SHERD_MAX_TYPE_NAME + 16];
+	(void)snprintf(type, sizeof(type), "%s%s", sherd_tensor_type(t), t->dtype == SHERD_OPAQUE ? " (opaque)" : "");
 	shape_text(t, shape, sizeof(shape));
 	cli_text_size(t->bytes, size);
 	cli_table_add(table, t->name);
-	cli_table_add(table, sherd_dtype_describe(t->dtype)->name);
+	cli_table_add(table, type);
 	cli_table_add(table, shape);
 	cli_table_add(table, size);
 }

@@ -5,7 +5,9 @@
 static void describe_json_put_head(cli_doc *doc, const sherd_tensor *t)
 {
 	cli_doc_put_text(doc, "name", t->name);
-	cli_doc_put_text(doc, "dtype", sherd_dtype_describe(t->dtype)->name);
+	cli_doc_put_text(doc, "dtype", sherd_tensor_type(t));
+	if (t->dtype == SHERD_OPAQUE)
+		cli_doc_put_bool(doc, "opaque", true);
 	cli_doc_put_shape(doc, "shape", t->shape, t->ndim);
 	cli_doc_put_u64(doc, "bytes", t->bytes);
 }

@@ -164,7 +164,7 @@ typedef int sherd_read_fn(void *arg, uint64_t offset, void *buf, size_t len, she
 
 /* What a shard is to hold: a whole tensor, a piece of one, or a replica. */
 typedef struct sherd_ckpt_item {
-	sherd_tensor tensor;           /* as stored here; bytes may be 0 for all but UTF8 */
+	sherd_tensor tensor;           /* as stored here; bytes may be 0 for all but UTF8 and opaque types */
 	const uint64_t *global_shape;  /* tensor.ndim of them; NULL: the tensor is whole */
 	const uint64_t *global_offset; /* where the piece begins in it */
 	const char *extra;             /* members for its metadata, `"key": value`; or NULL */

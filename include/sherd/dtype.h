@@ -35,6 +35,7 @@ typedef enum sherd_dtype {
 	SHERD_F4 = 21,      /* two in a byte */
 	SHERD_F6_E2M3 = 22, /* four in three bytes */
 	SHERD_F6_E3M2 = 23,
+	SHERD_OPAQUE = 63, /* a type that is known by its name alone, see sherd_tensor: bytes, kept as they are */
 	/* Blocks of quantised elements as ggml has them: 64 and its number. Their bytes are kept as they are. */
 	SHERD_Q4_0 = 66,
 	SHERD_Q4_1 = 67,
@@ -75,16 +76,17 @@ typedef enum sherd_dtype {
 typedef struct sherd_dtype_info {
 	const char *name;        /* "F32" */
 	uint32_t block_elements; /* 1 for all plain types */
-	uint32_t block_bytes;    /* 0 for UTF8, whose size the shape does not tell */
+	uint32_t block_bytes;    /* 0 for UTF8 and OPAQUE, whose size the shape does not tell */
 } sherd_dtype_info;
 
 /* NULL for a value that names no type. */
 SHERD_API const sherd_dtype_info *sherd_dtype_describe(sherd_dtype dtype);
-/* Bytes of one element. 0 where no element stands by itself: UTF8, types that pack several elements into a block, and
- * values that name no type. What slices, swaps or prints single elements asks this, and refuses a type that has none.
+/* Bytes of one element. 0 where no element stands by itself: UTF8, OPAQUE, types that pack several elements into a
+ * block, and values that name no type. What slices, swaps or prints single elements asks this, and refuses a type that
+ * has none.
  */
 SHERD_API uint32_t sherd_dtype_element_bytes(sherd_dtype dtype);
-/* SHERD_DTYPE_NONE for an unknown name; the name is exact ("F32", "F8_E4M3"). */
+/* SHERD_DTYPE_NONE for an unknown name; the name is exact ("F32", "F8_E4M3"). Never SHERD_OPAQUE. */
 SHERD_API sherd_dtype sherd_dtype_by_name(const char *name, size_t len);
 
 SHERD_END_DECLS

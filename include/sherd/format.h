@@ -47,7 +47,8 @@ enum {
 	SHERD_HOLDS_PIECES = 1u << 3,      /* tensors that are cut between files */
 	SHERD_HOLDS_MANY = 1u << 4,        /* more than one tensor */
 	SHERD_HOLDS_EMPTY_NAMES = 1u << 5, /* a tensor whose name is "" */
-	SHERD_HOLDS_BLOCKS = 1u << 6       /* elements in ggml's blocks */
+	SHERD_HOLDS_BLOCKS = 1u << 6,      /* elements in ggml's blocks */
+	SHERD_HOLDS_OPAQUE = 1u << 7       /* types that are known by their names alone */
 };
 
 /* What writing it takes. */

@@ -18,10 +18,17 @@ typedef struct sherd_tensor {
 	uint32_t ndim;
 	const uint64_t *shape; /* ndim of them */
 	uint64_t bytes;
+	const char *type_name; /* of SHERD_OPAQUE, what its file calls the type: UTF-8, 1 to 255 bytes; else NULL */
 } sherd_tensor;
 
+#define SHERD_MAX_TYPE_NAME 255
+
+/* What the type is called: by its own name where it is opaque. "unknown" when dtype names none. */
+SHERD_API const char *sherd_tensor_type(const sherd_tensor *tensor);
+
 /* The bytes that a tensor of this type and shape takes; false when that does not
- * fit 64 bits, is no whole number of blocks, or the type is UTF8. */
+ * fit 64 bits, is no whole number of blocks (of ggml's blocks: in its last dimension), or the type is UTF8 or opaque.
+ */
 SHERD_API bool sherd_tensor_bytes(uint64_t *out, sherd_dtype dtype, uint32_t ndim, const uint64_t *shape);
 
 SHERD_END_DECLS

@@ -5,12 +5,14 @@
 
 #include <sherd/tensor.h>
 
+#include <string.h>
+
 typedef struct dtype_row {
 	sherd_dtype_info info;
 	uint32_t align;
 } dtype_row;
 
-static const dtype_row table[SHERD_DTYPE_COUNT] = {
+static const dtype_row table[SHERD_OPAQUE + 1] = {
 	[SHERD_BOOL] = {{"BOOL", 1, 1}, 1},
 	[SHERD_U8] = {{"U8", 1, 1}, 1},
 	[SHERD_I8] = {{"I8", 1, 1}, 1},
@@ -34,6 +36,7 @@ static const dtype_row table[SHERD_DTYPE_COUNT] = {
 	[SHERD_F4] = {{"F4", 2, 1}, 1},
 	[SHERD_F6_E2M3] = {{"F6_E2M3", 4, 3}, 1},
 	[SHERD_F6_E3M2] = {{"F6_E3M2", 4, 3}, 1},
+	[SHERD_OPAQUE] = {{"OPAQUE", 1, 0}, 1},
 };
 
 #define BLOCK(number, name, elements, bytes) [number] = {{name, elements, bytes}, 4}
@@ -78,7 +81,7 @@ sherd_dtype sherd_dtype_by_name(const char *name, size_t len)
 {
 	for (unsigned i = SHERD_DTYPE_NONE + 1; i < SHERD_DTYPE_BLOCKS_END; i++) {
 		const dtype_row *row = row_of((sherd_dtype)i);
-		if (row && shd_str_is((shd_str){name, len}, row->info.name))
+		if (row && i != SHERD_OPAQUE && shd_str_is((shd_str){name, len}, row->info.name))
 			return (sherd_dtype)i;
 	}
 	return SHERD_DTYPE_NONE;
@@ -109,6 +112,8 @@ bool sherd_tensor_bytes(uint64_t *out, sherd_dtype dtype, uint32_t ndim, const u
 	uint64_t elements, bytes;
 	if (!info || !info->block_bytes || !count_elements(ndim, shape, &elements) || elements % info->block_elements)
 		return false;
+	if ((unsigned)dtype >= SHERD_DTYPE_BLOCKS && !shd_dtype_box_fits(dtype, ndim, shape))
+		return false; /* ggml has no others */
 	if (__builtin_mul_overflow(elements / info->block_elements, (uint64_t)info->block_bytes, &bytes))
 		return false;
 	*out = bytes;
@@ -131,4 +136,21 @@ bool shd_tensor_has_rows(const sherd_tensor *t)
 {
 	return t->ndim && shd_dtype_box_fits(t->dtype, t->ndim, t->shape) &&
 	       (t->ndim > 1 || sherd_dtype_element_bytes(t->dtype));
+}
+
+bool shd_tensor_same_type(const sherd_tensor *a, const sherd_tensor *b)
+{
+	return a->dtype == b->dtype && (a->dtype != SHERD_OPAQUE || strcmp(a->type_name, b->type_name) == 0);
+}
+
+bool shd_tensor_is_typed(const sherd_tensor *t)
+{
+	size_t len = t->dtype == SHERD_OPAQUE && t->type_name ? strlen(t->type_name) : 0;
+	return sherd_dtype_describe(t->dtype) && (t->dtype != SHERD_OPAQUE || (len && len <= SHERD_MAX_TYPE_NAME));
+}
+
+const char *sherd_tensor_type(const sherd_tensor *tensor)
+{
+	const sherd_dtype_info *info = sherd_dtype_describe(tensor->dtype);
+	return tensor->dtype == SHERD_OPAQUE && tensor->type_name ? tensor->type_name : info ? info->name : "unknown";
 }

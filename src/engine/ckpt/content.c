@@ -1,5 +1,7 @@
 #include "engine/ckpt/content.h"
 
+#include "base/dtype.h"
+
 #include <string.h>
 
 static void add_number(shd_sha256 *h, uint64_t v)
@@ -39,6 +41,8 @@ void shd_ckpt_content(const shd_ckpt_entry *entries, size_t count, uint8_t out[S
 		add_dims(&h, e->tensor.ndim ? e->global_offset : NULL, e->tensor.ndim);
 		add_text(&h, shd_str_of(e->extra ? e->extra : ""));
 		add_number(&h, e->tensor.bytes);
+		if (e->tensor.dtype == SHERD_OPAQUE)
+			add_text(&h, shd_str_of(e->tensor.type_name));
 		for (uint64_t b = 0; e->crcs && b < shd_ckpt_blocks(e->tensor.bytes); b++)
 			add_number(&h, e->crcs[b]);
 	}
@@ -65,7 +69,7 @@ int shd_ckpt_piece_key(const shd_ckpt_entry *e, shd_arena *arena, shd_str *out, 
 bool shd_ckpt_same_checksums(const shd_ckpt_entry *a, const shd_ckpt_entry *b, uint64_t *where)
 {
 	*where = 0;
-	if (a->tensor.dtype != b->tensor.dtype || a->tensor.bytes != b->tensor.bytes)
+	if (!shd_tensor_same_type(&a->tensor, &b->tensor) || a->tensor.bytes != b->tensor.bytes)
 		return false;
 	for (uint64_t i = 0; i < shd_ckpt_blocks(a->tensor.bytes); i++) {
 		*where = i * SHD_CKPT_BLOCK;

@@ -78,6 +78,8 @@ static int hash_tensors(shd_sha256 *h, const sherd_bundle *bundle, shd_meter *me
 		const sherd_tensor *t = sherd_bundle_tensor(bundle, i);
 		hash_text(h, t->name);
 		hash_number(h, (uint64_t)t->dtype);
+		if (t->dtype == SHERD_OPAQUE)
+			hash_text(h, t->type_name);
 		hash_number(h, t->ndim);
 		for (uint32_t d = 0; d < t->ndim; d++)
 			hash_number(h, t->shape[d]);

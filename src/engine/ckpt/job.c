@@ -82,6 +82,7 @@ static int keep_item(sherd_ckpt_job *j, const sherd_ckpt_item *from, sherd_ckpt_
 	bool ok = true;
 	*to = *from;
 	to->tensor.name = keep_text(j, from->tensor.name, &ok);
+	to->tensor.type_name = keep_text(j, from->tensor.type_name, &ok);
 	to->tensor.shape = job_keep(j, from->tensor.shape, dims, &ok);
 	to->global_shape = job_keep(j, from->global_shape, dims, &ok);
 	to->global_offset = job_keep(j, from->global_offset, dims, &ok);

@@ -116,7 +116,7 @@ static int check_slice(const sherd_tensor *t, const uint64_t *at, const uint64_t
 {
 	if (!shd_dtype_box_fits(t->dtype, t->ndim, t->shape))
 		return shd_fail(err, SHERD_EUNSUPPORTED, "no-elements", "tensor '%.80s' is %s and cannot be sliced",
-		                t->name, sherd_dtype_describe(t->dtype)->name);
+		                t->name, sherd_tensor_type(t));
 	for (uint32_t d = 0; d < t->ndim; d++)
 		if (at[d] > t->shape[d] || shape[d] > t->shape[d] - at[d])
 			return shd_fail(err, SHERD_EINVAL, "bad-argument",

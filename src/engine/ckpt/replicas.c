@@ -1,5 +1,6 @@
 #include "engine/ckpt/replicas.h"
 
+#include "base/dtype.h"
 #include "base/map.h"
 #include "engine/ckpt/content.h"
 
@@ -48,7 +49,7 @@ static int replicas_compare(comparing *g, const ckpt_replica *a, const ckpt_repl
 {
 	const shd_ckpt_entry *x = a->entry, *y = b->entry;
 	*where = 0;
-	*same = x->tensor.dtype == y->tensor.dtype && x->tensor.bytes == y->tensor.bytes;
+	*same = shd_tensor_same_type(&x->tensor, &y->tensor) && x->tensor.bytes == y->tensor.bytes;
 	if (!*same || !x->tensor.bytes)
 		return SHERD_OK;
 	if (!x->crcs || !y->crcs)

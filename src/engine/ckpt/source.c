@@ -62,6 +62,8 @@ static void ckpt_source_describe(const sherd_bundle *bundle, bool cut, shd_buf *
 		const sherd_tensor *t = sherd_bundle_tensor(bundle, i);
 		shd_buf_append(out, t->name, strlen(t->name) + 1);
 		shd_buf_u32(out, (uint32_t)t->dtype);
+		if (t->dtype == SHERD_OPAQUE)
+			shd_buf_append(out, t->type_name, strlen(t->type_name) + 1);
 		shd_buf_u32(out, t->ndim);
 		for (uint32_t d = 0; d < t->ndim; d++)
 			shd_buf_u64(out, t->shape[d]);

@@ -1,6 +1,7 @@
 /* engine/ckpt/tensors.c - from entries of shards to tensors made of pieces. */
 #include "engine/ckpt/ckpt.h"
 
+#include "base/dtype.h"
 #include "format/ckpt/name.h"
 
 #include <inttypes.h>
@@ -58,7 +59,7 @@ static int add_entry(grouping *g, size_t shard, const shd_ckpt_entry *e, size_t 
 	}
 	group *into = &g->groups[at];
 	const shd_ckpt_entry *first = into->first ? into->first : e;
-	if (e->tensor.dtype != first->tensor.dtype || e->tensor.ndim != first->tensor.ndim ||
+	if (!shd_tensor_same_type(&e->tensor, &first->tensor) || e->tensor.ndim != first->tensor.ndim ||
 	    !same_shape(whole_shape(e), whole_shape(first), e->tensor.ndim))
 		return disagree(c, into->last_shard, shard, e, err);
 	into->pieces++;

@@ -67,10 +67,12 @@ static int check_item(const sherd_ckpt_item *item, bool csharp, sherd_error *err
 	sherd_error inner;
 	size_t bad;
 	const sherd_tensor *t = &item->tensor;
-	if (!t->name || !sherd_dtype_describe(t->dtype) || (t->ndim && !t->shape))
+	if (!t->name || !shd_tensor_is_typed(t) || (t->ndim && !t->shape))
 		return invalid(item, "no name, type or shape", err);
 	if (strlen(t->name) > limits.name_bytes || !shd_utf8_valid(t->name, strlen(t->name), &bad))
 		return invalid(item, "its name is too long or not UTF-8", err);
+	if (t->dtype == SHERD_OPAQUE && !shd_utf8_valid(t->type_name, strlen(t->type_name), &bad))
+		return invalid(item, "the name of its type is not UTF-8", err);
 	if (t->ndim > SHERD_MAX_DIMS)
 		return invalid(item, "more than 32 dimensions", err);
 	if (!item->global_shape != !item->global_offset)
@@ -85,7 +87,7 @@ static int check_item(const sherd_ckpt_item *item, bool csharp, sherd_error *err
 		return invalid(item, "no data", err);
 	if (csharp && (shd_ckpt_dtype_number(t->dtype) < 0 || item->global_shape))
 		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "tensor '%.80s': the C# layout cannot hold %s",
-		                t->name, item->global_shape ? "a piece" : sherd_dtype_describe(t->dtype)->name);
+		                t->name, item->global_shape ? "a piece" : sherd_tensor_type(t));
 	return SHERD_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "engine/model/container.h"
 
 #include "base/cursor.h"
+#include "base/dtype.h"
 #include "engine/tensors/blame.h"
 #include "engine/model/container_set.h"
 #include "format/container/pairs.h"
@@ -14,7 +15,7 @@ enum { MOST_TRIES = 100 };
 
 static bool same_tensor(const sherd_tensor *a, const sherd_tensor *b)
 {
-	bool same = a->dtype == b->dtype && a->ndim == b->ndim && a->bytes == b->bytes;
+	bool same = shd_tensor_same_type(a, b) && a->ndim == b->ndim && a->bytes == b->bytes;
 	for (uint32_t i = 0; same && i < a->ndim; i++)
 		same = a->shape[i] == b->shape[i];
 	return same;
@@ -142,8 +143,8 @@ static int take_graph(shd_container_model *m, shd_samediff_graph *graph, sherd_e
 	return shd_shift_offset(err, rc, shd_section_payload(s));
 }
 
-/* The graph does not tell how long texts are: the index does. */
-static int measure_texts(const shd_container_model *m, sherd_tensor *t, sherd_error *err)
+/* The graph tells neither how long texts and opaque arrays are nor what the type of those is called: the index does. */
+static int measure_array(shd_container_model *m, sherd_tensor *t, sherd_error *err)
 {
 	SHD_AUTO(container_record, shd_container_record_close) r = NULL;
 	int rc = shd_container_file_find(m->file, t->name, &r, err);
@@ -151,7 +152,13 @@ static int measure_texts(const shd_container_model *m, sherd_tensor *t, sherd_er
 		return shd_fail(err, SHERD_ECORRUPT, "no-data", "the index does not have %.128s", t->name);
 	TRY(rc);
 	t->bytes = r->array.tensor.bytes;
-	return SHERD_OK;
+	if (t->dtype != SHERD_OPAQUE)
+		return SHERD_OK;
+	if (r->array.tensor.dtype != SHERD_OPAQUE)
+		return shd_fail(err, SHERD_ECORRUPT, "shape-mismatch",
+		                "graph and index differ in type or shape of %.128s", t->name);
+	t->type_name = shd_arena_str(&m->base.arena, shd_str_of(r->array.tensor.type_name));
+	return t->type_name ? SHERD_OK : shd_fail_nomem(err);
 }
 
 /* The index has all their names, so that they cannot take more bytes than it has. */
@@ -185,8 +192,8 @@ static int container_open_describe_arrays(shd_container_model *m, const shd_same
 	}
 	TRY(name_arrays(m, tensors, count, err));
 	for (size_t i = 0; i < count; i++)
-		if (tensors[i].dtype == SHERD_UTF8)
-			TRY(measure_texts(m, &tensors[i], err));
+		if (!shd_dtype_is_sized(tensors[i].dtype))
+			TRY(measure_array(m, &tensors[i], err));
 	b->arrays = tensors;
 	return SHERD_OK;
 }

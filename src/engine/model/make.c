@@ -1,4 +1,6 @@
 #include "engine/model/model.h"
+
+#include "base/dtype.h"
 #include "format/samediff/encode.h"
 #include "format/samediff/graph.h"
 #include "format/samediff/hash.h"
@@ -106,16 +108,19 @@ static int copy_arrays(sherd_model *m, const sherd_model_parts *parts, sherd_err
 	for (size_t i = 0; i < parts->array_count; i++) {
 		const sherd_tensor *t = &parts->arrays[i];
 		uint64_t bytes = t->bytes;
-		if (!sherd_dtype_describe(t->dtype) || t->ndim > SHERD_MAX_DIMS || (t->ndim && !t->shape))
+		if (!shd_tensor_is_typed(t) || t->ndim > SHERD_MAX_DIMS || (t->ndim && !t->shape))
 			return mistake(err, "no type or no shape of array", i);
-		if (t->dtype == SHERD_UTF8 ? bytes < 8 : !sherd_tensor_bytes(&bytes, t->dtype, t->ndim, t->shape))
+		bool opaque = t->dtype == SHERD_OPAQUE;
+		if (t->dtype == SHERD_UTF8 ? bytes < 8
+		                           : !opaque && !sherd_tensor_bytes(&bytes, t->dtype, t->ndim, t->shape))
 			return mistake(err, "no size of array", i);
 		uint64_t *shape = shd_arena_alloc(&m->arena, (size_t)t->ndim + 1, sizeof(*shape));
-		if (!shape)
+		const char *type = opaque ? shd_arena_str(&m->arena, shd_str_of(t->type_name)) : NULL;
+		if (!shape || (opaque && !type))
 			return shd_fail_nomem(err);
 		for (uint32_t d = 0; d < t->ndim; d++)
 			shape[d] = t->shape[d];
-		arrays[i] = (sherd_tensor){"", t->dtype, t->ndim, shape, bytes};
+		arrays[i] = (sherd_tensor){"", t->dtype, t->ndim, shape, bytes, type};
 	}
 	m->arrays = arrays;
 	m->array_count = parts->array_count;

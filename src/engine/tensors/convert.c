@@ -122,10 +122,9 @@ static int tensors_convert_check_tensors(const sherd_bundle *from, const sherd_f
 		                sherd_format_describe(to->several)->noun);
 	for (size_t i = 0; i < count; i++) {
 		const sherd_tensor *t = sherd_bundle_tensor(from, i);
-		const sherd_dtype_info *dtype = sherd_dtype_describe(t->dtype);
 		if (!sherd_format_holds(to, t->dtype))
 			return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%s cannot hold %.128s, which is %s",
-			                to->name, t->name, dtype ? dtype->name : "of an unknown type");
+			                to->name, t->name, sherd_tensor_type(t));
 		if (to->most_dims && t->ndim > to->most_dims)
 			return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
 			                "%s cannot hold %.128s, which has %u dimensions", to->name, t->name, t->ndim);

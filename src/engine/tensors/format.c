@@ -26,7 +26,8 @@ bool sherd_format_holds(const sherd_format_info *format, sherd_dtype dtype)
 {
 	if ((unsigned)dtype < SHERD_DTYPE_COUNT)
 		return format->dtypes & SHERD_DTYPE_BIT(dtype);
-	return format->holds & SHERD_HOLDS_BLOCKS && sherd_dtype_describe(dtype);
+	return format->holds & (dtype == SHERD_OPAQUE ? SHERD_HOLDS_OPAQUE : SHERD_HOLDS_BLOCKS) &&
+	       sherd_dtype_describe(dtype);
 }
 
 const char *sherd_format_name(sherd_format format)

@@ -38,7 +38,7 @@ const char *shd_ckpt_dtype_name(sherd_dtype dtype)
 	if ((unsigned)dtype < COUNT_OF(table))
 		return table[dtype].name;
 	const sherd_dtype_info *info = sherd_dtype_describe(dtype);
-	return info ? info->name : NULL;
+	return info && dtype != SHERD_OPAQUE ? info->name : NULL;
 }
 
 sherd_dtype shd_ckpt_dtype_by_name(shd_str name)

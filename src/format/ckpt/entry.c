@@ -9,6 +9,8 @@ static int entry_check_size(const shd_ckpt_entry *e, sherd_error *err)
 {
 	const sherd_tensor *t = &e->tensor;
 	uint64_t bytes;
+	if (t->dtype == SHERD_OPAQUE)
+		return SHERD_OK;
 	if (t->dtype == SHERD_UTF8) {
 		uint64_t strings = 1, offsets;
 		for (uint32_t d = 0; d < t->ndim; d++)
@@ -42,8 +44,7 @@ int shd_ckpt_entry_check(const shd_ckpt_entry *e, sherd_error *err)
 	for (size_t i = 0; i < COUNT_OF(boxes); i++)
 		if (!shd_dtype_box_fits(t->dtype, t->ndim, boxes[i]))
 			return shd_fail_at(err, SHERD_ECORRUPT, "bad-piece", e->where,
-			                   "tensor '%.80s': %s is never cut%s", t->name,
-			                   sherd_dtype_describe(t->dtype)->name,
+			                   "tensor '%.80s': %s is never cut%s", t->name, sherd_tensor_type(t),
 			                   shd_dtype_is_sized(t->dtype) ? " inside a block" : "");
 	for (uint32_t d = 0; d < t->ndim; d++) {
 		uint64_t whole = e->global_shape[d], at = e->global_offset[d];
@@ -123,7 +124,7 @@ static bool same_dims(const uint64_t *a, const uint64_t *b, uint32_t n)
 
 bool shd_ckpt_entry_equal(const shd_ckpt_entry *a, const shd_ckpt_entry *b)
 {
-	return a->tensor.dtype == b->tensor.dtype && a->tensor.ndim == b->tensor.ndim &&
+	return shd_tensor_same_type(&a->tensor, &b->tensor) && a->tensor.ndim == b->tensor.ndim &&
 	       a->tensor.bytes == b->tensor.bytes && a->offset == b->offset &&
 	       strcmp(a->tensor.name, b->tensor.name) == 0 &&
 	       same_dims(a->tensor.shape, b->tensor.shape, a->tensor.ndim) &&

@@ -1,6 +1,7 @@
 #include "format/ckpt/index.h"
 
 #include "base/cursor.h"
+#include "base/dtype.h"
 #include "base/limits.h"
 #include "codec/crc32.h"
 #include "codec/json.h"
@@ -10,7 +11,7 @@
 
 static const uint8_t magic[8] = {'S', 'H', 'E', 'R', 'D', 'I', 'X', '1'};
 
-enum { FLAG_CUT = 1, FLAG_EXTRA = 2, RECORD_MIN = 24 };
+enum { FLAG_CUT = 1, FLAG_EXTRA = 2, FLAG_TYPE = 4, RECORD_MIN = 24 };
 
 int shd_ckpt_trailer_decode(const uint8_t raw[SHD_CKPT_TRAILER_SIZE], uint64_t data_size, uint64_t *body_size,
                             sherd_error *err)
@@ -70,9 +71,9 @@ static int check_name(const char *name, uint32_t len, uint64_t where, sherd_erro
 {
 	size_t bad;
 	if (strlen(name) != len)
-		return shd_fail_at(err, SHERD_ECORRUPT, "bad-name", where, "a tensor's name holds NUL");
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-name", where, "a name holds NUL");
 	if (!shd_utf8_valid(name, len, &bad))
-		return shd_fail_at(err, SHERD_ECORRUPT, "bad-utf8", where, "a tensor's name is not UTF-8");
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-utf8", where, "a name is not UTF-8");
 	return SHERD_OK;
 }
 
@@ -94,7 +95,7 @@ static int decode_entry(shd_cursor *c, const sherd_limits *limits, shd_arena *ar
 	if (e.tensor.ndim > limits->dims)
 		return shd_fail_at(err, SHERD_ELIMIT, "too-many-dims", e.where + 5, "index: %" PRIu32 " dimensions",
 		                   e.tensor.ndim);
-	if ((flags & ~(FLAG_CUT | FLAG_EXTRA)) || zero)
+	if ((flags & ~(FLAG_CUT | FLAG_EXTRA | FLAG_TYPE)) || zero || !(flags & FLAG_TYPE) != (dtype != SHERD_OPAQUE))
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", e.where + 6, "index: unknown flags");
 	if (name_len > limits->name_bytes)
 		return shd_fail_at(err, SHERD_ELIMIT, "name-too-long", e.where, "index: a name of %" PRIu32 " bytes",
@@ -109,10 +110,17 @@ static int decode_entry(shd_cursor *c, const sherd_limits *limits, shd_arena *ar
 	e.tensor.name = ckpt_index_take_text(c, name_len, arena, &nomem);
 	if (flags & FLAG_EXTRA)
 		e.extra = ckpt_index_take_text(c, shd_cursor_u32(c), arena, &nomem);
+	uint32_t type_len = flags & FLAG_TYPE ? shd_cursor_u8(c) : 0;
+	if (flags & FLAG_TYPE)
+		e.tensor.type_name = ckpt_index_take_text(c, type_len, arena, &nomem);
 	TRY(shd_cursor_check(c, "index", err));
 	if (nomem)
 		return shd_fail_nomem(err);
 	TRY(check_name(e.tensor.name, name_len, e.where, err));
+	if (e.tensor.type_name)
+		TRY(check_name(e.tensor.type_name, type_len, e.where, err));
+	if (!shd_tensor_is_typed(&e.tensor))
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-dtype", e.where + 4, "index: an opaque type has no name");
 	int rc = shd_ckpt_members_check(e.extra, SHD_CKPT_OBJECT_TENSOR, limits, SHERD_ECORRUPT, err);
 	if (rc < 0 && err)
 		err->offset = e.where;
@@ -182,7 +190,9 @@ static void encode_entry(const shd_ckpt_entry *e, shd_buf *out)
 	shd_buf_u32(out, name_len);
 	shd_buf_u8(out, (uint8_t)e->tensor.dtype);
 	shd_buf_u8(out, (uint8_t)e->tensor.ndim);
-	shd_buf_u8(out, (uint8_t)((e->global_shape ? FLAG_CUT : 0) | (e->extra ? FLAG_EXTRA : 0)));
+	const char *type = e->tensor.dtype == SHERD_OPAQUE ? e->tensor.type_name : NULL;
+	shd_buf_u8(out,
+	           (uint8_t)((e->global_shape ? FLAG_CUT : 0) | (e->extra ? FLAG_EXTRA : 0) | (type ? FLAG_TYPE : 0)));
 	shd_buf_u8(out, 0);
 	shd_buf_u64(out, e->offset);
 	shd_buf_u64(out, e->tensor.bytes);
@@ -197,6 +207,10 @@ static void encode_entry(const shd_ckpt_entry *e, shd_buf *out)
 	if (e->extra) {
 		shd_buf_u32(out, (uint32_t)strlen(e->extra));
 		shd_buf_str(out, e->extra);
+	}
+	if (type) {
+		shd_buf_u8(out, (uint8_t)strlen(type));
+		shd_buf_str(out, type);
 	}
 }
 

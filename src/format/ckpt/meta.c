@@ -1,5 +1,6 @@
 #include "format/ckpt/meta.h"
 
+#include "base/dtype.h"
 #include "base/limits.h"
 #include "base/time.h"
 #include "codec/sha256.h"
@@ -45,23 +46,29 @@ static int take_text_or_null(reader *r, const char **out, sherd_error *err)
 	return type == SHD_JSON_NULL ? shd_json_null(r->j, err) : ckpt_meta_take_text(r, out, err);
 }
 
-static int ckpt_meta_take_dtype(reader *r, sherd_dtype *out, sherd_error *err)
+static int ckpt_meta_take_dtype(reader *r, sherd_tensor *t, sherd_error *err)
 {
 	int type = shd_json_peek(r->j, err);
 	TRY(type);
 	if (type == SHD_JSON_NUMBER) {
 		uint32_t number;
 		TRY(shd_json_u32(r->j, &number, err));
-		*out = shd_ckpt_dtype_by_number(number);
-		if (*out == SHERD_DTYPE_NONE)
+		t->dtype = shd_ckpt_dtype_by_number(number);
+		if (t->dtype == SHERD_DTYPE_NONE)
 			return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", shd_json_offset(r->j),
 			                   "dataType %" PRIu32 " is unknown", number);
 		return SHERD_OK;
 	}
 	shd_str name;
 	TRY(shd_json_string(r->j, &name, err));
-	*out = shd_ckpt_dtype_by_name(name);
-	if (*out == SHERD_DTYPE_NONE)
+	if (name.len > strlen(SHD_CKPT_OPAQUE) && memcmp(name.ptr, SHD_CKPT_OPAQUE, strlen(SHD_CKPT_OPAQUE)) == 0) {
+		t->dtype = SHERD_OPAQUE;
+		name = (shd_str){name.ptr + strlen(SHD_CKPT_OPAQUE), name.len - strlen(SHD_CKPT_OPAQUE)};
+		TRY(ckpt_meta_keep(r, name, &t->type_name, err));
+	} else {
+		t->dtype = shd_ckpt_dtype_by_name(name);
+	}
+	if (!shd_tensor_is_typed(t))
 		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", shd_json_offset(r->j),
 		                   "dataType '%.*s' is unknown", (int)(name.len < 40 ? name.len : 40), name.ptr);
 	return SHERD_OK;
@@ -108,7 +115,7 @@ static int take_entry_member(reader *r, shd_str key, shd_ckpt_entry *e, entry_pa
 	if (shd_str_is(key, "shape"))
 		return ckpt_meta_take_dims(r, &e->tensor.shape, &e->tensor.ndim, err);
 	if (shd_str_is(key, "dataType"))
-		return ckpt_meta_take_dtype(r, &e->tensor.dtype, err);
+		return ckpt_meta_take_dtype(r, &e->tensor, err);
 	if (shd_str_is(key, "offset"))
 		return shd_json_u64(r->j, &e->offset, err);
 	if (shd_str_is(key, "size")) {

@@ -3,6 +3,8 @@
 #include "format/ckpt/about.h"
 #include "format/ckpt/dtype.h"
 
+#include <stdio.h>
+
 static void put_dims(shd_json_writer *w, const char *key, const uint64_t *dims, uint32_t ndim)
 {
 	shd_json_put_key(w, key);
@@ -22,7 +24,11 @@ static void meta_write_put_entry(shd_json_writer *w, const shd_ckpt_entry *e, bo
 	shd_json_put_key(w, "dataType");
 	if (csharp)
 		shd_json_put_i64(w, shd_ckpt_dtype_number(t->dtype));
-	else
+	else if (t->dtype == SHERD_OPAQUE) {
+		char name[sizeof(SHD_CKPT_OPAQUE) + SHERD_MAX_TYPE_NAME];
+		(void)snprintf(name, sizeof(name), SHD_CKPT_OPAQUE "%s", t->type_name);
+		shd_json_put_string(w, shd_str_of(name));
+	} else
 		shd_json_put_string(w, shd_str_of(shd_ckpt_dtype_name(t->dtype)));
 	shd_json_put_key(w, "offset");
 	shd_json_put_u64(w, e->offset);

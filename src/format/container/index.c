@@ -45,10 +45,11 @@ static void put_record(const shd_container_array *a, shd_buf *out)
 {
 	const sherd_tensor *t = &a->tensor;
 	shd_str name = shd_str_of(t->name), key = shd_str_of(a->key);
+	shd_str type = t->dtype == SHERD_OPAQUE ? shd_str_of(t->type_name) : SHD_STR("");
 	shd_buf_u8(out, (uint8_t)t->dtype);
 	shd_buf_u8(out, (uint8_t)t->ndim);
 	shd_buf_u8(out, (uint8_t)a->role);
-	shd_buf_u8(out, 0);
+	shd_buf_u8(out, (uint8_t)type.len);
 	shd_buf_u32(out, a->shard);
 	shd_buf_u64(out, t->bytes);
 	shd_buf_u32(out, (uint32_t)name.len);
@@ -67,6 +68,7 @@ static void put_record(const shd_container_array *a, shd_buf *out)
 	}
 	shd_buf_append(out, name.ptr, name.len);
 	shd_buf_append(out, key.ptr, key.len);
+	shd_buf_append(out, type.ptr, type.len);
 }
 
 static int put_all(const place *places, size_t count, shd_buf *out, sherd_error *err)
@@ -142,7 +144,7 @@ typedef struct record {
 	sherd_limits limits;
 	shd_arena *arena;
 	shd_container_array a;
-	uint32_t name, key; /* bytes of them */
+	uint32_t name, key, type; /* bytes of them */
 } record;
 
 static int bad(const record *r, uint64_t at, sherd_status code, const char *reason, const char *what, sherd_error *err)
@@ -156,7 +158,7 @@ static int container_index_take_head(record *r, sherd_error *err)
 	t->dtype = (sherd_dtype)shd_cursor_u8(&r->c);
 	t->ndim = shd_cursor_u8(&r->c);
 	r->a.role = (shd_container_role)shd_cursor_u8(&r->c);
-	uint8_t zero = shd_cursor_u8(&r->c);
+	r->type = shd_cursor_u8(&r->c);
 	r->a.shard = shd_cursor_u32(&r->c);
 	t->bytes = shd_cursor_u64(&r->c);
 	r->name = shd_cursor_u32(&r->c);
@@ -169,11 +171,11 @@ static int container_index_take_head(record *r, sherd_error *err)
 		return bad(r, 1, SHERD_ELIMIT, "too-many-dims", "too many dimensions", err);
 	if (r->a.role > SHD_ROLE_OPERATION)
 		return bad(r, 2, SHERD_EUNSUPPORTED, "bad-role", "an unknown role", err);
-	if (zero)
-		return bad(r, 3, SHERD_ECORRUPT, "reserved", "a byte without meaning is not zero", err);
+	if (!r->type != (t->dtype != SHERD_OPAQUE))
+		return bad(r, 3, SHERD_ECORRUPT, "reserved", "a byte that only opaque types have a meaning for", err);
 	if (r->name > r->limits.name_bytes || r->key > r->limits.name_bytes)
 		return bad(r, 16, SHERD_ELIMIT, "name-too-long", "the name is too long", err);
-	uint64_t rest = 8 * (uint64_t)t->ndim + CHUNK * (uint64_t)r->a.chunk_count + r->name + r->key;
+	uint64_t rest = 8 * (uint64_t)t->ndim + CHUNK * (uint64_t)r->a.chunk_count + r->name + r->key + r->type;
 	if (rest != shd_cursor_left(&r->c))
 		return bad(r, 16, SHERD_ECORRUPT, "bad-length", "its parts are not as long as the whole", err);
 	return SHERD_OK;
@@ -188,7 +190,8 @@ static int take_shape(record *r, sherd_error *err)
 	for (uint32_t i = 0; i < t->ndim; i++)
 		shape[i] = shd_cursor_u64(&r->c);
 	t->shape = shape;
-	bool sized = t->dtype == SHERD_UTF8
+	bool sized = t->dtype == SHERD_OPAQUE ? true
+	             : t->dtype == SHERD_UTF8
 	                     ? sherd_tensor_bytes(&texts, SHERD_U8, t->ndim, shape) && texts < t->bytes / 8
 	                     : sherd_tensor_bytes(&need, t->dtype, t->ndim, shape) && need == t->bytes;
 	if (!sized)
@@ -261,6 +264,8 @@ int shd_container_record_decode(const shd_container_entry *entry, const uint8_t 
 	TRY(take_chunks(&r, err));
 	TRY(container_index_take_text(&r, r.name, &r.a.tensor.name, err));
 	TRY(container_index_take_text(&r, r.key, &r.a.key, err));
+	if (r.type)
+		TRY(container_index_take_text(&r, r.type, &r.a.tensor.type_name, err));
 	shd_container_hash(shd_str_of(r.a.tensor.name), hash);
 	if (memcmp(hash, entry->hash, sizeof(hash)) != 0)
 		return bad(&r, 0, SHERD_ECORRUPT, "bad-index", "it stands under the hash of another name", err);

@@ -1,6 +1,7 @@
 #include "format/samediff/nd4j_array.h"
 
 #include "base/cursor.h"
+#include "base/dtype.h"
 #include "base/limits.h"
 #include "base/str.h"
 
@@ -133,7 +134,7 @@ static int take_order(const int64_t *info, size_t rank, place p, shd_arena *aren
 	if (letter != 'c' && letter != 'f')
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-shape", byte_of(p, 2 * rank + 3),
 		                   "the order is %lld, neither 'c' nor 'f'", (long long)letter);
-	if (out->bytes == 0 && out->dtype != SHERD_UTF8)
+	if (out->dtype == SHERD_UTF8 ? false : !out->bytes || !sherd_dtype_element_bytes(out->dtype))
 		return SHERD_OK;
 	if (strides_are(info + 1, info + 1 + rank, rank, letter == 'f'))
 		out->fortran = letter == 'f' && rank > 1;
@@ -165,7 +166,7 @@ static int nd4j_array_take_dims(const int64_t *dims, size_t rank, place p, shd_a
 		out->ndim = 1;
 		shape[0] = 0;
 	}
-	if (out->dtype == SHERD_UTF8)
+	if (!shd_dtype_is_sized(out->dtype))
 		return SHERD_OK;
 	if (!sherd_tensor_bytes(&out->bytes, out->dtype, out->ndim, shape))
 		return shd_fail_at(err, SHERD_ECORRUPT, "overflow", p.at, "the size of the array does not fit 64 bits");

@@ -1,6 +1,7 @@
 #include "format/tensor/safetensors.h"
 
 #include "base/cursor.h"
+#include "base/dtype.h"
 #include "base/limits.h"
 #include "base/map.h"
 #include "codec/json.h"
@@ -87,16 +88,20 @@ static unsigned rank_of(sherd_dtype dtype)
 	return (unsigned)dtype < COUNT_OF(rank) ? rank[dtype] : 0;
 }
 
-static int decode_dtype(decoder *d, sherd_dtype *out, sherd_error *err)
+/* A type that is not known is kept by its name. */
+static int decode_dtype(decoder *d, sherd_tensor *t, sherd_error *err)
 {
 	shd_str text;
 	TRY(shd_json_string(d->json, &text, err));
-	sherd_dtype dtype = sherd_dtype_by_name(text.ptr, text.len);
-	if (!rank_of(dtype))
+	t->dtype = sherd_dtype_by_name(text.ptr, text.len);
+	if (rank_of(t->dtype))
+		return SHERD_OK;
+	if (!text.len || text.len > SHERD_MAX_TYPE_NAME)
 		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", shd_json_offset(d->json),
-		                   "element type %.*s is not supported", text.len > 64 ? 64 : (int)text.len, text.ptr);
-	*out = dtype;
-	return SHERD_OK;
+		                   "the name of an element type has %zu bytes, not 1 to %d", text.len,
+		                   SHERD_MAX_TYPE_NAME);
+	t->dtype = SHERD_OPAQUE;
+	return copy_text(d, text, "the name of an element type", &t->type_name, err);
 }
 
 static int decode_shape(decoder *d, sherd_tensor *t, sherd_error *err)
@@ -143,10 +148,14 @@ static int decode_offsets(decoder *d, found *f, sherd_error *err)
 	return SHERD_OK;
 }
 
-/* Type, shape and size must agree. */
+/* Type, shape and size must agree, but where nobody knows how. */
 static int tensor_safetensors_check_size(found *f, sherd_error *err)
 {
 	sherd_tensor *t = &f->tensor;
+	if (t->dtype == SHERD_OPAQUE) {
+		t->bytes = f->end - f->begin;
+		return SHERD_OK;
+	}
 	bool sized = sherd_tensor_bytes(&t->bytes, t->dtype, t->ndim, t->shape);
 	if (!sized && sherd_dtype_element_bytes(t->dtype))
 		return shd_fail_at(err, SHERD_ECORRUPT, "overflow", f->at, "the size of %.128s does not fit 64 bits",
@@ -173,7 +182,7 @@ static int decode_tensor(decoder *d, found *f, sherd_error *err)
 	while ((rc = shd_json_key(d->json, &key, err)) > 0) {
 		if (shd_str_is(key, "dtype")) {
 			seen |= DTYPE;
-			TRY(decode_dtype(d, &f->tensor.dtype, err));
+			TRY(decode_dtype(d, &f->tensor, err));
 		} else if (shd_str_is(key, "shape")) {
 			seen |= SHAPE;
 			TRY(decode_shape(d, &f->tensor, err));
@@ -316,15 +325,18 @@ static int tensor_safetensors_check_text(const char *text, const char *what, she
 
 static int check_tensor(const sherd_tensor *t, sherd_error *err)
 {
-	uint64_t bytes;
-	if (!rank_of(t->dtype))
-		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "safetensors cannot hold %.128s, which is %s",
-		                t->name, t->dtype == SHERD_UTF8 ? "text" : "of an unknown type");
+	uint64_t bytes = t->bytes;
+	bool opaque = t->dtype == SHERD_OPAQUE && shd_tensor_is_typed(t);
+	const char *type = sherd_tensor_type(t);
+	if (opaque ? rank_of(sherd_dtype_by_name(type, strlen(type))) : !rank_of(t->dtype))
+		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "safetensors cannot hold %.128s, which is %s%s",
+		                t->name, opaque ? "an opaque " : "", type);
 	if (strcmp(t->name, METADATA_KEY) == 0)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
 		                "safetensors cannot hold a tensor named " METADATA_KEY);
 	TRY(tensor_safetensors_check_text(t->name, "the name of a tensor", err));
-	if (!sherd_tensor_bytes(&bytes, t->dtype, t->ndim, t->shape) || bytes != t->bytes)
+	TRY(tensor_safetensors_check_text(type, "the name of a type", err));
+	if ((!opaque && !sherd_tensor_bytes(&bytes, t->dtype, t->ndim, t->shape)) || bytes != t->bytes)
 		return shd_fail(err, SHERD_EINVAL, "size-mismatch", "%.128s does not have the size its shape gives",
 		                t->name);
 	return SHERD_OK;
@@ -383,7 +395,9 @@ static void tensor_safetensors_put_pairs(shd_buf *out, const sherd_pair *pairs, 
 static void put_tensor(shd_buf *out, const sherd_tensor *t, uint64_t begin)
 {
 	tensor_safetensors_put_text(out, t->name);
-	shd_buf_printf(out, ":{\"dtype\":\"%s\",\"shape\":[", sherd_dtype_describe(t->dtype)->name);
+	shd_buf_str(out, ":{\"dtype\":");
+	tensor_safetensors_put_text(out, sherd_tensor_type(t));
+	shd_buf_str(out, ",\"shape\":[");
 	for (uint32_t i = 0; i < t->ndim; i++)
 		shd_buf_printf(out, "%s%llu", i ? "," : "", (unsigned long long)t->shape[i]);
 	shd_buf_printf(out, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)begin,

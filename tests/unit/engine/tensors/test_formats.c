@@ -80,7 +80,9 @@ static sherd_bundle *bundle_of(sherd_store *from, const char *name, sherd_dtype 
 	sherd_tensor t = {.name = name, .dtype = dtype, .ndim = ndim, .shape = shape};
 	sherd_ckpt_item item = {.data = data};
 	sherd_bundle *out;
-	if (dtype == SHERD_UTF8)
+	if (dtype == SHERD_OPAQUE)
+		t.type_name = "X1";
+	if (dtype == SHERD_UTF8 || dtype == SHERD_OPAQUE)
 		t.bytes = MOST;
 	else
 		assert_true(sherd_tensor_bytes(&t.bytes, dtype, ndim, shape));

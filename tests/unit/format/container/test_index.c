@@ -97,7 +97,7 @@ static const struct {
 	int code;
 	const char *reason;
 } changes[] = {
-	{0, 99, SHERD_EUNSUPPORTED, "bad-dtype"},
+	{0, 200, SHERD_EUNSUPPORTED, "bad-dtype"},
 	{0, SHERD_F64, SHERD_ECORRUPT, "size-mismatch"},
 	{0, SHERD_UTF8, SHERD_ECORRUPT, "size-mismatch"},
 	{1, 33, SHERD_ELIMIT, "too-many-dims"},
