@@ -98,6 +98,13 @@ int shd_fail_nomem(sherd_error *err)
 	return shd_fail(err, SHERD_ENOMEM, "no-memory", "out of memory");
 }
 
+int shd_pass(sherd_error *err, int rc, const sherd_error *found)
+{
+	if (rc < 0 && err)
+		*err = *found;
+	return rc;
+}
+
 int shd_in_object(sherd_error *err, int rc, const char *key)
 {
 	if (rc >= 0 || !err || err->object[0])

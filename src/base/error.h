@@ -17,6 +17,9 @@ __attribute__((format(printf, 5, 6))) int shd_fail_at(sherd_error *err, sherd_st
 __attribute__((format(printf, 3, 4))) int shd_fail_os(sherd_error *err, int os_errno, const char *fmt, ...);
 int shd_fail_nomem(sherd_error *err);
 
+/* Hands on what a call found, where it failed; returns rc. */
+int shd_pass(sherd_error *err, int rc, const sherd_error *found);
+
 /* Names the object an error belongs to, unless a deeper layer already did. */
 int shd_in_object(sherd_error *err, int rc, const char *key);
 /* Says in which store that object lies, unless a deeper layer already did: the one that the caller opened, where the

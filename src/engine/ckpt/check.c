@@ -50,9 +50,7 @@ static int check_remember(ckpt_crcs *x, int rc, const sherd_error *found, sherd_
 {
 	if (rc == SHERD_ECORRUPT && !x->broken)
 		x->broken = shd_arena_copy(&x->arena, found, sizeof(*found)); /* NULL: then it is read again */
-	if (rc < 0 && err)
-		*err = *found;
-	return rc;
+	return shd_pass(err, rc, found);
 }
 
 static int found_before(const ckpt_crcs *x, sherd_error *found)

@@ -205,11 +205,8 @@ static int describe_metadata(looking *g, const seen *s, listed *into, sherd_erro
 		return SHERD_OK;
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_EINCOMPLETE)
 		return 1;
-	if (rc == SHERD_ENOMEM || rc == SHERD_ECANCELLED) {
-		if (err)
-			*err = found;
-		return rc;
-	}
+	if (rc == SHERD_ENOMEM || rc == SHERD_ECANCELLED)
+		return shd_pass(err, rc, &found);
 	TRY(describe_problem(g, rc, &found, into, err));
 	rc = describe_by_metadata(g, s, into, &found);
 	return rc == SHERD_ENOMEM ? shd_fail_nomem(err) : SHERD_OK;

@@ -65,11 +65,8 @@ int shd_ckpt_mend(sherd_ckpt *c, size_t tensor, shd_meter *meter, bool *whole, s
 		int rc = check_piece(c, &c->pieces[i], meter, &found);
 		if (rc == SHERD_OK)
 			continue;
-		if (!is_damage(rc)) {
-			if (err)
-				*err = found;
-			return rc;
-		}
+		if (!is_damage(rc))
+			return shd_pass(err, rc, &found);
 		if (!damage->code)
 			*damage = found;
 		TRY(find_copy(c, &c->tensors[tensor], &c->pieces[i], meter, whole, err));

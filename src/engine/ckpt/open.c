@@ -98,9 +98,7 @@ static int open_one(void *arg, size_t i, sherd_error *err)
 	if (rc < 0 && o->partial && rc != SHERD_ENOMEM) {
 		o->ckpt->lost[i] = found;
 	} else if (rc < 0) {
-		if (err)
-			*err = found;
-		return rc;
+		return shd_pass(err, rc, &found);
 	}
 	return shd_meter_add(&o->meter, 1, err);
 }
@@ -167,9 +165,7 @@ static int describe_open(const opening *o, const char *metadata, size_t i, sherd
 		shd_ckpt_shard_done(&c->files[i]);
 		return describe_lost(c, o->prefix, i, err);
 	}
-	if (rc < 0 && err)
-		*err = found;
-	return rc;
+	return shd_pass(err, rc, &found);
 }
 
 static int ckpt_open_make_room(sherd_ckpt *c, sherd_error *err)

@@ -159,9 +159,7 @@ static int ckpt_prune_remove_one(pruning *g, size_t i, sherd_error *err)
 		ckpt_prune_tell(g, i, rc ? SHERD_CKPT_LEFT : SHERD_CKPT_REMOVED, rc ? found.message : "");
 		return SHERD_OK;
 	}
-	if (err)
-		*err = found;
-	return rc;
+	return shd_pass(err, rc, &found);
 }
 
 /* Shards beside a set that stays, and which it does not name. */

@@ -301,11 +301,8 @@ static int check_metadata(checking *g, sherd_error *err)
 	shd_ckpt_name_metadata(&g->meta_key, g->prefix);
 	TRY(shd_buf_check(&g->meta_key, err));
 	int rc = shd_ckpt_metadata_read(g->store, g->prefix, &g->limits, &g->arena, &g->meta, g->identity, &found);
-	if (rc == SHERD_ENOTFOUND) {
-		if (err)
-			*err = found;
-		return rc;
-	}
+	if (rc == SHERD_ENOTFOUND)
+		return shd_pass(err, rc, &found);
 	TRY(shd_report_take(g->report, rc, &found, meta_key(g), err));
 	if (rc < 0)
 		return SHERD_OK;

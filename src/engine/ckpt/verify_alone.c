@@ -55,11 +55,8 @@ static int verify_alone_check_key(sherd_report *r, sherd_store *store, const cha
 	sherd_error found = {0};
 	size_t before = sherd_report_errors(r);
 	int rc = shd_ckpt_shard_open(&s, store, key, 0, &found);
-	if (rc == SHERD_ENOTFOUND) {
-		if (err)
-			*err = found;
-		return rc;
-	}
+	if (rc == SHERD_ENOTFOUND)
+		return shd_pass(err, rc, &found);
 	TRY(shd_report_take(r, rc, &found, key, err));
 	if (rc < 0)
 		return SHERD_OK;

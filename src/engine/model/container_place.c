@@ -95,9 +95,7 @@ static int look_for_set(sherd_model_writer *w, sherd_error *err)
 		rc = container_place_exists(&failure, first, "a model in shards");
 	if (rc == SHERD_OK)
 		return take_old(w, first, err);
-	if (err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 /* 1 when an object is called as the name that was given. */
@@ -114,9 +112,7 @@ static int find_file(sherd_model_writer *w, sherd_error *err)
 		(void)snprintf(w->file_identity, sizeof(w->file_identity), "%s", stat.identity);
 		return 1;
 	}
-	if (err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 /* A set whose shards are written anew leaves a file beside it alone, which is another model. */
@@ -150,11 +146,8 @@ static int look_under_file(sherd_model_writer *w, sherd_error *err)
 		return SHERD_OK;
 	if (rc != SHERD_ENOMEM && rc != SHERD_EIO && !w->replace)
 		rc = container_place_exists(&failure, first ? first : w->base, "a model in shards");
-	if (rc < 0) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
+	if (rc < 0)
+		return shd_pass(err, rc, &failure);
 	w->like = first;
 	TRY(shd_container_claim_take(&w->claim, w->store, w->base, err));
 	return shd_container_list(w->store, w->base, &w->arena, &w->old, err);

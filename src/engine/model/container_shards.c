@@ -94,11 +94,8 @@ static int hold_shards(shd_container_model *m, bool *whole, sherd_error *err)
 		if (!m->keys[i - 1])
 			return shd_fail_nomem(err);
 		int rc = sherd_store_read(&m->readers[i - 1], m->store, (const char *)key.data, &failure);
-		if (rc == SHERD_ENOMEM || (rc == SHERD_EIO && failure.os_errno != EACCES)) {
-			if (err)
-				*err = failure;
-			return rc;
-		}
+		if (rc == SHERD_ENOMEM || (rc == SHERD_EIO && failure.os_errno != EACCES))
+			return shd_pass(err, rc, &failure);
 		*whole = *whole && rc == SHERD_OK;
 	}
 	return SHERD_OK;
@@ -150,9 +147,7 @@ int shd_container_model_open_files(shd_container_model *m, const char *key, cons
 		TRY(shd_container_base(m->store, key, &m->base.arena, &key, err));
 		TRY(shd_container_find_set(m->store, key, &m->base.arena, &key, err));
 	} else if (rc < 0) {
-		if (err)
-			*err = failure;
-		return rc;
+		return shd_pass(err, rc, &failure);
 	}
 	TRY(shd_container_file_open(&m->file, m->store, key, limits, err));
 	TRY(shd_container_file_shards(m->file, &m->base.arena, &m->shards, err));

@@ -206,9 +206,7 @@ static int remove_file(sherd_model_writer *w, sherd_error *err)
 		return SHERD_OK;
 	for (uint32_t i = 0; i < w->shards.count && !w->old.count; i++)
 		(void)shd_part_remove(&w->targets[i].part, w->store, w->targets[i].key);
-	if (err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 /* Another save, whose claim somebody removed, was first: the set that was just made goes again. */

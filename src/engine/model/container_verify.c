@@ -197,11 +197,8 @@ static int check_chunk(void *arg, size_t index, sherd_error *err)
 	int rc = shd_container_read_chunk(record_of(c, p), p->chunk, room, &failure);
 	if (rc == SHERD_ECORRUPT)
 		return keep_damage(c, index, rc, &failure, err);
-	if (rc < 0) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
+	if (rc < 0)
+		return shd_pass(err, rc, &failure);
 	return shd_meter_add(c->meter, chunk_of(c, p)->stored, err);
 }
 
@@ -343,9 +340,7 @@ static int stat_of(const shd_container_model *m, const char *key, bool *there, s
 	*there = rc == SHERD_OK;
 	if (rc != SHERD_ENOMEM && rc != SHERD_EIO)
 		return SHERD_OK;
-	if (err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 static int warn_of_claim(sherd_report *r, const shd_container_model *m, sherd_error *err)

@@ -59,11 +59,8 @@ int shd_container_file_rescue(container_file **out, sherd_store *store, const ch
 {
 	sherd_error failure = {0};
 	int rc = shd_container_file_open(out, store, key, limits, &failure);
-	if (rc != SHERD_ECORRUPT) {
-		if (rc < 0 && err)
-			*err = failure;
-		return rc;
-	}
+	if (rc != SHERD_ECORRUPT)
+		return shd_pass(err, rc, &failure);
 	SHD_AUTO(container_file, shd_container_file_close) f = calloc(1, sizeof(*f));
 	if (!f)
 		return shd_fail_nomem(err);

@@ -95,11 +95,8 @@ static int look_where_it_should_be(shd_samediff_model *m, sherd_store *store, co
 	shd_buf_u8(&key, 0);
 	TRY(shd_buf_check(&key, err));
 	int rc = sherd_store_stat(&stat, store, (const char *)key.data, &failure);
-	if (rc == SHERD_EIO || rc == SHERD_ENOMEM) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
+	if (rc == SHERD_EIO || rc == SHERD_ENOMEM)
+		return shd_pass(err, rc, &failure);
 	bool absent = rc == SHERD_ENOTFOUND || rc == SHERD_EINVAL || rc == SHERD_OK;
 	shd_buf_printf(text, "the array of %.64s is missing: %s", name, absent ? "nothing is there" : failure.message);
 	m->base.missing_at = shd_arena_str(&m->base.arena, shd_str_of((const char *)key.data));

@@ -84,9 +84,7 @@ static int check_free(set *s, shd_arena *arena, sherd_error *err)
 		                              "a set is there, and shards of SDNB cannot be replaced: remove "
 		                              "them, or choose another name"),
 		                     files.keys[0]);
-	if (err)
-		*err = found;
-	return rc;
+	return shd_pass(err, rc, &found);
 }
 
 static void put_claim(shd_buf *out, uint32_t files)
@@ -194,9 +192,7 @@ static int save_sdnb_check_alone(set *s, shd_arena *arena, sherd_error *err)
 		return SHERD_OK;
 	if (name(s, 0, NULL) == SHERD_OK)
 		(void)shd_part_remove(&s->parts[0], s->store, (const char *)s->key.data);
-	if (err)
-		*err = found;
-	return rc;
+	return shd_pass(err, rc, &found);
 }
 
 /* After a failure. False: the first file is there, ours or not, or nobody can tell; or one could not be removed. */

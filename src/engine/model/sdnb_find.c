@@ -160,11 +160,8 @@ int shd_sdnb_find(sherd_store *store, const char *key, const sherd_limits *limit
 	}
 	if (rc == SHERD_OK && !files.count)
 		rc = shd_fail(&failure, SHERD_ENOTFOUND, "not-found", "nothing is there");
-	if (rc < 0) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
+	if (rc < 0)
+		return shd_pass(err, rc, &failure);
 	*out = files;
 	return SHERD_OK;
 }
@@ -180,7 +177,5 @@ int shd_sdnb_has_shards(sherd_store *store, const char *key, bool *out, sherd_er
 	shd_arena_done(&arena);
 	if (rc == SHERD_OK || rc == SHERD_ELIMIT || rc == SHERD_EINVAL) /* none, one, or too long for a key: none */
 		return SHERD_OK;
-	if (err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }

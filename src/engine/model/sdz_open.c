@@ -67,11 +67,8 @@ int shd_sdz_has_model(sherd_store *store, const char *key, bool *out, sherd_erro
 		rc = sdz_open_choose(z, &name, &failure);
 		sherd_store_close(&z->base);
 	}
-	if (rc == SHERD_ENOMEM || rc == SHERD_EIO) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
+	if (rc == SHERD_ENOMEM || rc == SHERD_EIO)
+		return shd_pass(err, rc, &failure);
 	/* What our rules refuse of an archive without a model's entries is no damage of a model. */
 	*out = name || (rc < 0 && (strcmp(failure.reason, "no-graph") == 0 || shd_str_ends(shd_str_of(key), ".sdz")));
 	return SHERD_OK;

@@ -59,7 +59,5 @@ int shd_sdz_verify(sherd_report *r, sherd_store *store, const char *key, const s
 	}
 	if (rc != SHERD_ENOMEM && rc != SHERD_EIO) /* which was reported above */
 		return SHERD_OK;
-	if (err)
-		*err = found;
-	return rc;
+	return shd_pass(err, rc, &found);
 }

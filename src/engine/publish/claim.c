@@ -130,9 +130,7 @@ int shd_claim_take(shd_claim *out, sherd_store *store, const char *key, shd_str 
 	}
 	rc = shd_in_object(&failure, rc, key);
 	shd_buf_done(&c.key);
-	if (err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 int shd_claim_clear(sherd_store *store, const char *key, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
@@ -150,9 +148,7 @@ int shd_claim_clear(sherd_store *store, const char *key, shd_claim_clear_fn *cle
 		rc = SHERD_OK;
 	rc = shd_in_object(&failure, rc, key);
 	shd_buf_done(&c.key);
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 int shd_claim_take_over(shd_claim *out, sherd_store *store, const char *key, sherd_error *err)

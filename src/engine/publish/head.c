@@ -138,7 +138,5 @@ int shd_head_publish(const shd_publication *p, shd_published *out, sherd_error *
 	for (int i = 0; i < MOST_WRITES && rc == SHERD_EUNKNOWN; i++)
 		rc = head_publish_once(p, &now, &lost, &failure);
 	*out = now;
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }

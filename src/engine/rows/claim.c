@@ -161,9 +161,7 @@ int shd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder,
 	rc = shd_in_object(&failure, rc, c.key.failed ? folder : (const char *)c.key.data);
 	shd_folder_remove_made(store, folder, c.made);
 	shd_rows_claim_leave(&c);
-	if (err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 int shd_rows_claim_take_over(rows_claim *out, sherd_store *store, const char *folder, sherd_error *err)

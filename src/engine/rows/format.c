@@ -64,11 +64,8 @@ static int is_bf16(sherd_store *store, const char *folder, sherd_error *err)
 	int rc = sherd_store_get(&text, &len, store, (const char *)key.data, most, &failure);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_ELIMIT)
 		return 0;
-	if (rc < 0) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
+	if (rc < 0)
+		return shd_pass(err, rc, &failure);
 	rc = shd_rows_bf16_recognise(text, len, &found, err);
 	free(text);
 	return rc < 0 ? rc : found;

@@ -261,9 +261,7 @@ static int read_old(indexing *x, const char *key, sherd_error *err)
 	x->has_old = rc == SHERD_OK;
 	if (rc == SHERD_ECORRUPT || rc == SHERD_EUNSUPPORTED)
 		return SHERD_OK;
-	if (rc < 0 && err)
-		*err = found;
-	TRY(rc);
+	TRY(shd_pass(err, rc, &found));
 	if (x->old.dtype == SHERD_F32)
 		return SHERD_OK;
 	rc = shd_fail(err, SHERD_EUNSUPPORTED, "bad-dtype",
@@ -281,9 +279,7 @@ static int know_head(indexing *x, sherd_error *err)
 	int rc = sherd_store_stat(&stat, x->store, (const char *)key.data, &found);
 	if (rc == SHERD_ENOTFOUND)
 		return SHERD_OK;
-	if (rc < 0 && err)
-		*err = found;
-	TRY(rc);
+	TRY(shd_pass(err, rc, &found));
 	memcpy(x->head.identity, stat.identity, sizeof(x->head.identity));
 	return read_old(x, (const char *)key.data, err);
 }

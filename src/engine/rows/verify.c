@@ -349,9 +349,7 @@ int shd_rows_verify(sherd_report *r, sherd_store *store, const char *key, const 
 	int rc = *key ? sherd_store_stat(&stat, store, key, &found) : SHERD_ENOTFOUND;
 	if (rc == SHERD_ENOTFOUND)
 		return verify_folder(r, store, key, options, err);
-	if (rc < 0 && err)
-		*err = found;
-	TRY(rc);
+	TRY(shd_pass(err, rc, &found));
 	if (!shd_rows_is_manifest(key))
 		return verify_shard(r, store, key, options, err);
 	SHD_AUTO_BUF folder = {0};

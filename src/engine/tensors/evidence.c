@@ -16,11 +16,8 @@ int shd_evidence_open(shd_evidence *e, sherd_store *store, const char *key, sher
 	int rc = sherd_store_read(&e->reader, store, key, &failure);
 	if (rc == SHERD_ENOTFOUND)
 		return SHERD_OK;
-	if (rc < 0) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
+	if (rc < 0)
+		return shd_pass(err, rc, &failure);
 	e->is_object = true;
 	e->size = sherd_reader_size(e->reader);
 	rc = shd_reader_preread(e->reader, SHD_EVIDENCE_FIRST, &e->first, err);

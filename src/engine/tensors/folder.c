@@ -127,9 +127,7 @@ int shd_folder_look(sherd_store *store, const char *key, sherd_error *err)
 		return SHD_NAMES_OBJECT;
 	if (rc == SHERD_ENOTFOUND)
 		return strcmp(failure.reason, "is-folder") == 0 ? SHD_NAMES_FOLDER : SHD_NAMES_NOTHING;
-	if (err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 typedef struct folder_path {

@@ -110,11 +110,8 @@ static int npy_write_check_folder(const shd_conversion *c, const char *folder, s
 	sherd_error failure = {0};
 	sherd_format format;
 	int rc = sherd_detect(&format, c->store, folder, &failure);
-	if (rc == SHERD_EIO || rc == SHERD_ENOMEM) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
+	if (rc == SHERD_EIO || rc == SHERD_ENOMEM)
+		return shd_pass(err, rc, &failure);
 	const sherd_format_info *info = rc < 0 ? NULL : sherd_format_describe(format);
 	if (!info || (info->kind != SHERD_KIND_ROWS && info->kind != SHERD_KIND_GRAPH))
 		return SHERD_OK;

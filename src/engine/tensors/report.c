@@ -26,11 +26,8 @@ int shd_report_take(sherd_report *r, int rc, const sherd_error *found, const cha
 		return SHERD_OK;
 	sherd_error e = *found;
 	(void)shd_in_object(&e, rc, key);
-	if (!about_the_data(rc)) {
-		if (err)
-			*err = e;
-		return rc;
-	}
+	if (!about_the_data(rc))
+		return shd_pass(err, rc, &e);
 	shd_vec_push(&r->errors, e);
 	return shd_vec_check(&r->errors, err);
 }

@@ -95,9 +95,7 @@ int shd_bundle_open_named(sherd_reader **out, sherd_store *store, const char *ke
 	if (rc == SHERD_EINVAL)
 		return shd_fail(err, SHERD_ECORRUPT, "bad-path", "the index names a file that cannot be: %.128s",
 		                failure.message);
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 /* Files lie beside the index. */
@@ -240,11 +238,8 @@ int shd_bundle_name_index(sherd_store *store, const char *key, shd_buf *out, she
 	sherd_stat stat;
 	sherd_error failure;
 	int rc = sherd_store_stat(&stat, store, key, &failure);
-	if (rc < 0 && rc != SHERD_ENOTFOUND) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
+	if (rc < 0 && rc != SHERD_ENOTFOUND)
+		return shd_pass(err, rc, &failure);
 	shd_buf_str(out, key);
 	shd_buf_str(out, rc == SHERD_ENOTFOUND ? SHD_SAFETENSORS_INDEX_SUFFIX : "");
 	shd_buf_u8(out, 0);

@@ -48,9 +48,7 @@ static int set_look(shd_conversion *c, const shd_conversion_set *s, former *out,
 		rc = shd_fail(&failure, SHERD_EEXIST, "is-folder", "a folder is in its place");
 	if (rc < 0 && rc != SHERD_ENOTFOUND) {
 		rc = shd_in_object(&failure, rc, s->head);
-		if (err)
-			*err = failure;
-		return rc;
+		return shd_pass(err, rc, &failure);
 	}
 	*out = f;
 	return SHERD_OK;
@@ -131,11 +129,8 @@ static int read_named(const clearing *k, shd_map *out, bool *unread, sherd_error
 		free(TAKE(f.head.text));
 		*unread = rc < 0;
 	}
-	if (rc == SHERD_ENOMEM || rc == SHERD_EIO) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
+	if (rc == SHERD_ENOMEM || rc == SHERD_EIO)
+		return shd_pass(err, rc, &failure);
 	for (size_t i = 0; ok && i < f.count; i++)
 		(void)shd_map_add(out, shd_str_of(f.parts[i]), i, &ok);
 	return ok ? SHERD_OK : shd_fail_nomem(err);
@@ -234,9 +229,7 @@ static int check_unclaimed(shd_conversion *c, shd_conversion_set *s, const forme
 	if (claimed || !same)
 		return 0;
 	*fresh |= ready == 0;
-	if (ready < 0 && err)
-		*err = failure;
-	return ready;
+	return shd_pass(err, ready, &failure);
 }
 
 /* Names and claims: 1 when that is done, 0 when it has to be tried again: the state changed, or with other names. */

@@ -40,11 +40,8 @@ static int tensors_verify(sherd_report *r, shd_evidence *e, const sherd_verify_o
 	if (rc == SHERD_OK)
 		return verify_by_opening(r, e->store, e->key, o, err);
 	bool foreign = entry && entry->info.kind == SHERD_KIND_FOREIGN;
-	if (rc == SHERD_ENOTFOUND || foreign || (!entry && !*e->key)) {
-		if (err)
-			*err = found;
-		return rc;
-	}
+	if (rc == SHERD_ENOTFOUND || foreign || (!entry && !*e->key))
+		return shd_pass(err, rc, &found);
 	return shd_report_take(r, rc, &found, e->key, err);
 }
 

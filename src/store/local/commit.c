@@ -166,9 +166,7 @@ static int check_still(shd_local *s, const char *key, const char *identity, sher
 	int rc = shd_local_stat(&stat, s, key, &failure);
 	if (rc == SHERD_ENOTFOUND)
 		return SHERD_OK;
-	if (rc < 0 && err)
-		*err = failure;
-	TRY(rc);
+	TRY(shd_pass(err, rc, &failure));
 	return strcmp(stat.identity, identity) == 0
 	               ? SHERD_OK
 	               : shd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced");

@@ -84,9 +84,7 @@ static int chain_take(graph_chain *c, const graph_manifest_file *file, bool foll
 		if (rc == SHERD_OK)
 			return SHERD_OK;
 	}
-	if (rc < 0 && err)
-		*err = failure;
-	TRY(rc);
+	TRY(shd_pass(err, rc, &failure));
 	return take_edit(c, file->version, text, len, err);
 }
 

@@ -120,9 +120,7 @@ int shd_graph_place_remove_if(const graph_place *p, const char *name, const char
 	int rc = shd_in_object(&failure, sherd_store_remove_if(p->store, key.text, identity, &failure), key.text);
 	if (rc == SHERD_ECONFLICT)
 		return 1;
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 int shd_graph_place_remove(const graph_place *p, const char *name, sherd_error *err)

@@ -14,11 +14,8 @@ static int disk_version_fetch(graph_version *v, const graph_place *p, const char
 	int rc = shd_graph_place_fetch(p, name, text, len, v->base_identity, &failure);
 	if (rc == SHERD_ENOTFOUND)
 		return 0;
-	if (rc < 0) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
+	if (rc < 0)
+		return shd_pass(err, rc, &failure);
 	shd_vec_push(&v->documents, *text);
 	if (v->documents.failed) {
 		free(*text);
@@ -79,9 +76,7 @@ static int load_either(graph_version *v, const graph_place *p, uint64_t version,
 		if (again)
 			return again;
 	}
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 static int disk_version_load(graph_version *v, const graph_place *p, uint64_t version, sherd_error *err)

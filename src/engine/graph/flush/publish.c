@@ -128,9 +128,7 @@ static int flush_publish_claim(sherd_graph *g, const char *name, const shd_buf *
 	}
 	if (rc == SHERD_EEXIST)
 		rc = shd_graph_head_fail(&failure);
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 int shd_graph_publish(sherd_graph *g, uint64_t version, const shd_buf *edit, sherd_error *err)

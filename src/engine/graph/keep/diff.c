@@ -88,7 +88,5 @@ int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, const sherd
 			rc = c.rc;
 		rc = shd_graph_view_settle(&c.other->view, rc, &failure);
 	}
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }

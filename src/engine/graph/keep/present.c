@@ -86,11 +86,8 @@ static int take_all(graph_snapshots *s, graph_chain *chain, const graph_present 
 	for (size_t i = 0; i < files->count; i++) {
 		sherd_error failure = {0};
 		int rc = shd_graph_chain_step(chain, &files->items[i], &failure);
-		if (is_fatal(rc)) {
-			if (err)
-				*err = failure;
-			return rc;
-		}
+		if (is_fatal(rc))
+			return shd_pass(err, rc, &failure);
 		if (rc <= 0)
 			continue;
 		if (!shd_graph_find_absent(present, &chain->manifest))

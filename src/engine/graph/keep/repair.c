@@ -144,9 +144,7 @@ static int keep_repair_is_whole(repairing *r, uint64_t version, bool told, sherd
 			keep_repair_tell(r, &found);
 		return 0;
 	}
-	if (rc < 0 && err)
-		*err = found;
-	TRY(rc);
+	TRY(shd_pass(err, rc, &found));
 	rc = shd_graph_place_copy(&c.place, &r->place, err);
 	if (rc == SHERD_OK)
 		rc = keep_repair_look_at(r, &c, &v.manifest, told, err);
@@ -285,9 +283,7 @@ static int keep_repair_read_head(repairing *r, sherd_error *err)
 		TRY(sherd_store_stat(&stat, r->place.store, key.text, err));
 		memcpy(r->head.identity, stat.identity, sizeof(stat.identity));
 	} else if (!absent) {
-		if (err)
-			*err = found;
-		return rc;
+		return shd_pass(err, rc, &found);
 	}
 	return SHERD_OK;
 }

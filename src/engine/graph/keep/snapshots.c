@@ -172,9 +172,7 @@ static int count_all(census *c, uint64_t up_to, bool trusted, sherd_error *err)
 		int rc = read_file(c, &files[i], trusted, &failure);
 		if (rc == SHERD_ECORRUPT)
 			continue; /* a version that cannot be opened */
-		if (rc < 0 && err)
-			*err = failure;
-		TRY(rc);
+		TRY(shd_pass(err, rc, &failure));
 		reached = files[i].version;
 	}
 	TRY(shd_vec_check(&c->segments, err));
@@ -192,9 +190,7 @@ static int take_census(census *c, uint64_t up_to, bool trusted, sherd_error *err
 		*c = begun;
 		rc = count_all(c, up_to, trusted, &failure);
 	}
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 static int compare_numbers(const void *left, const void *right)

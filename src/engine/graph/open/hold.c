@@ -19,9 +19,7 @@ int shd_graph_hold_version(const graph_place *p, uint64_t version, sherd_lock **
 		rc = shd_in_object(&failure, sherd_store_lock(out, p->store, key.text, SHERD_LOCK_SHARED, &failure),
 		                   key.text);
 	}
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 typedef struct held {
@@ -45,9 +43,7 @@ static int drop(const graph_place *p, const held *h, sherd_error *err)
 		return shd_graph_place_remove(p, name, err);
 	if (rc == SHERD_ENOTFOUND)
 		return 0;
-	if (err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 /* SHERD_ENOTFOUND when there is no full manifest. */
@@ -92,11 +88,8 @@ int shd_graph_hold_replace(const graph_place *p, const shd_rfdb_manifest *m, con
 	bool named = rc == SHERD_OK;
 	if (rc == SHERD_EUNSUPPORTED)
 		rc = sherd_store_lock(&lock, p->store, key.text, SHERD_LOCK_EXCLUSIVE, &failure);
-	if (rc < 0 && rc != SHERD_ENOTFOUND) {
-		if (err)
-			*err = failure;
-		return rc;
-	}
+	if (rc < 0 && rc != SHERD_ENOTFOUND)
+		return shd_pass(err, rc, &failure);
 	rc = write_full(p, name, m, identity, err);
 	/* What stays for want of a working disk is dropped by the collector. */
 	if (named)

@@ -182,9 +182,7 @@ static int take_lock(graph_making *m, sherd_error *err)
 		return shd_graph_lock_writer(m->place, &m->lock, err);
 	if (rc == SHERD_OK && sherd_store_stat(&stat, m->place->store, key.text, NULL) == SHERD_OK)
 		memcpy(m->lock_identity, stat.identity, sizeof(m->lock_identity));
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 /* The head becomes ours. Parts were noted before: whoever wrote them cannot publish them any more. */
@@ -203,11 +201,8 @@ static int making_take_head(graph_making *m, bool there, bool parts, sherd_error
 		sherd_error failure = {0};
 		rc = shd_graph_place_put(p, SHD_RFDB_MAKING, SHERD_WRITE_NEW, &nothing, &failure);
 		m->marked = rc == SHERD_OK;
-		if (rc < 0 && rc != SHERD_EEXIST) {
-			if (err)
-				*err = failure;
-			return rc;
-		}
+		if (rc < 0 && rc != SHERD_EEXIST)
+			return shd_pass(err, rc, &failure);
 	}
 	rc = shd_graph_head_create(p, &m->head, err);
 	if (rc < 0 && *m->head.identity)

@@ -50,9 +50,7 @@ static int read_plan(sherd_graph *g, sherd_error *err)
 		}
 		return SHERD_OK;
 	}
-	if (err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 static int open_list(sherd_graph *g, shd_rfdb_kind kind, const shd_rfdb_descriptors *l0, const shd_rfdb_descriptors *l1,
@@ -130,9 +128,7 @@ static int choose_version(const sherd_graph *g, uint64_t asked, uint64_t *versio
 		*version = asked;
 		return SHERD_OK;
 	}
-	if (rc < 0 && err)
-		*err = failure;
-	TRY(rc);
+	TRY(shd_pass(err, rc, &failure));
 	if (asked > head.current.version)
 		return shd_fail(err, SHERD_ENOTFOUND, "no-version",
 		                "version %" PRIu64 " is not there: the current one is %" PRIu64, asked,
@@ -175,9 +171,7 @@ static int open_reader(sherd_graph *g, uint64_t asked, sherd_error *err)
 	}
 	if (rc == SHERD_ENOTFOUND && !asked)
 		rc = fail_missing(&failure);
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 /* The newest that can be opened, after the current one could not be. */
@@ -186,11 +180,8 @@ static int open_whole(sherd_graph *g, sherd_error *err)
 	graph_snapshots s;
 	sherd_error first = {0};
 	int rc = open_reader(g, 0, &first);
-	if (rc != SHERD_ECORRUPT && rc != SHERD_EUNSUPPORTED) {
-		if (rc < 0 && err)
-			*err = first;
-		return rc;
-	}
+	if (rc != SHERD_ECORRUPT && rc != SHERD_EUNSUPPORTED)
+		return shd_pass(err, rc, &first);
 	forget_version(g);
 	TRY(shd_graph_take_snapshots(&g->place, UINT64_MAX, &s, err));
 	for (size_t i = s.list.count; rc < 0 && i-- > 0;) {
@@ -199,9 +190,7 @@ static int open_whole(sherd_graph *g, sherd_error *err)
 			forget_version(g);
 	}
 	shd_graph_snapshots_done(&s);
-	if (rc < 0 && err)
-		*err = first;
-	return rc;
+	return shd_pass(err, rc, &first);
 }
 
 int shd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error *err)
@@ -218,9 +207,7 @@ int shd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error *e
 		if (rc == SHERD_OK || rc == SHERD_EEXIST)
 			rc = sherd_store_lock(out, p->store, key.text, SHERD_LOCK_EXCLUSIVE, &failure);
 	}
-	if (rc < 0 && err)
-		*err = failure;
-	return shd_in_object(err, rc, key.text);
+	return shd_in_object(err, shd_pass(err, rc, &failure), key.text);
 }
 
 typedef struct leftovers {
@@ -276,9 +263,7 @@ static int open_writer(sherd_graph *g, sherd_error *err)
 	while (rc == SHERD_ECONFLICT && ++tries < MOST_TRIES);
 	if (rc == SHERD_ENOTFOUND)
 		rc = fail_missing(&failure);
-	if (rc < 0 && err)
-		*err = failure;
-	return rc;
+	return shd_pass(err, rc, &failure);
 }
 
 static sherd_graph *graph_make(graph_mode mode, sherd_pool *pool)
