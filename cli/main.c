@@ -130,7 +130,7 @@ static void print_list(cli_out *out)
 		cli_args_list(cli_commands[i], formats, out);
 }
 
-/* "help", and perhaps the words of a command or a group behind it. */
+/* "help", and perhaps the words of a command or a group after it. */
 static int give_help(cli_out *out, int argc, char **argv, sherd_error *err)
 {
 	int words = 0;
@@ -164,7 +164,7 @@ static int main_run(cli_state *cli, const cli_args *args, sherd_error *err)
 	return rc;
 }
 
-/* Moves the options before the command's name behind it, so that both places mean the same. Returns how many words
+/* Moves the options before the command's name after it, so that both places mean the same. Returns how many words
  * they are; *asked is the letter of --help or --version, or 0. */
 static int leading(int argc, char **argv, char *asked, sherd_error *err)
 {
@@ -212,7 +212,7 @@ static int dispatch(cli_state *cli, int argc, char **argv, sherd_error *err)
 		return give_help(&cli->out, argc - before - 1, argv + before + 1, err);
 	if (!command)
 		return no_command(argc - before, argv + before, words, err);
-	/* The name makes room: argv[0], the options before it, the words behind it. */
+	/* The name makes room: argv[0], the options before it, the words after it. */
 	memmove(argv + 1 + words, argv + 1, (size_t)(before - 1) * sizeof(*argv));
 	cli_args args;
 	int rc = cli_args_parse(&args, command, argc - words, argv + words, err);

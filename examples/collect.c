@@ -1,7 +1,7 @@
 /* Rows that are kept as they come, by a job that may be killed: collect FOLDER
  *
  * Every run appends some rows to the set in FOLDER, or begins it, and makes them visible once in a while. What was
- * flushed stays, whatever happens to the job; the next run goes on behind it. */
+ * flushed stays, whatever happens to the job; the next run goes on after it. */
 #include <sherd/sherd.h>
 
 #include <stdio.h>

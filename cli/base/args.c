@@ -172,7 +172,7 @@ int cli_args_count(const cli_args *args, const char *name, uint32_t least, uint3
 	return SHERD_OK;
 }
 
-/* Digits, and what stands behind them. */
+/* Digits, and what stands after them. */
 static bool take_digits(const char *text, uint64_t *out, const char **end)
 {
 	char *rest;

@@ -46,7 +46,7 @@ struct cli_args {
 	size_t given_count;
 };
 
-/* Takes argv[0..argc): options and operands behind the command's name. args is freed with cli_args_done(), whatever
+/* Takes argv[0..argc): options and operands after the command's name. args is freed with cli_args_done(), whatever
  * is returned. Operands are not counted yet when --help was given. */
 int cli_args_parse(cli_args *args, const cli_command *command, int argc, char **argv, sherd_error *err);
 void cli_args_done(cli_args *args);
@@ -65,9 +65,9 @@ int cli_args_number(const cli_args *args, const char *name, int64_t least, int64
 int cli_args_count(const cli_args *args, const char *name, uint32_t least, uint32_t *out, sherd_error *err);
 /* All 64 bits. */
 int cli_args_u64(const cli_args *args, const char *name, uint64_t least, uint64_t *out, sherd_error *err);
-/* Bytes: a number, with K, M, G or T behind it (powers of 1024) if you like; at least 1. */
+/* Bytes: a number, with K, M, G or T after it (powers of 1024) if you like; at least 1. */
 int cli_args_size(const cli_args *args, const char *name, uint64_t *out, sherd_error *err);
-/* A span of time in nanoseconds: seconds, or a number with s, m, h or d behind it. */
+/* A span of time in nanoseconds: seconds, or a number with s, m, h or d after it. */
 int cli_args_span(const cli_args *args, const char *name, uint64_t *out, sherd_error *err);
 /* One of the words, which end with NULL: its place among them. */
 int cli_args_word(const cli_args *args, const char *name, const char *const *words, unsigned *out, sherd_error *err);
@@ -75,7 +75,7 @@ int cli_args_real(const cli_args *args, const char *name, double *out, sherd_err
 
 void cli_args_help(const cli_command *command, cli_out *out);
 /* One line for programs, such as the completion of a shell: the name, then each option with "=" and the words or the
- * name of its value, all behind tabs. formats are the words of the value FORMAT. */
+ * name of its value, all after tabs. formats are the words of the value FORMAT. */
 void cli_args_list(const cli_command *command, const char *formats, cli_out *out);
 
 #endif

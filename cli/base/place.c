@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part behind the last '/' that does not end the path. */
+/* The part after the last '/' that does not end the path. */
 static const char *last_part(const char *path)
 {
 	size_t len = strlen(path);

@@ -30,7 +30,7 @@ size_t cli_text_width(const char *text);
  * left out. */
 void cli_text_join(char *out, size_t room, const char *between, const char *text);
 
-/* What stands behind the word for that many: "" or "s". */
+/* What stands after the word for that many: "" or "s". */
 const char *cli_text_plural(uint64_t count);
 
 /* "17 B", "3.2 MiB". */

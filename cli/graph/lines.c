@@ -55,7 +55,7 @@ void cli_lines_close(cli_lines *in)
 	*in = (cli_lines){.fd = -1};
 }
 
-/* Makes room behind what is kept. */
+/* Makes room after what is kept. */
 static int graph_lines_make_room(cli_lines *in, sherd_error *err)
 {
 	if (in->from) {

@@ -76,8 +76,8 @@ static void graph_repair_tell(cli_state *cli, const char *path, const sherd_grap
 		return;
 	}
 	if (r->versions)
-		cli_out_note(&cli->out, "%s: %" PRIu64 " version%s behind %" PRIu64 " cannot be read", path,
-		             r->versions, cli_text_plural(r->versions), r->whole);
+		cli_out_note(&cli->out, "%s: %" PRIu64 " version%s after %" PRIu64 " cannot be read", path, r->versions,
+		             cli_text_plural(r->versions), r->whole);
 	if (dry_run)
 		cli_out_note(&cli->out, "%s: version %" PRIu64 " would be current again", path, r->whole);
 	else

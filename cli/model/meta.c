@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the operands behind the file ask for: keys to show, pairs to set. */
+/* What the operands after the file ask for: keys to show, pairs to set. */
 typedef struct request {
 	sherd_pair *set;
 	size_t set_count;

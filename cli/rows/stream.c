@@ -187,7 +187,7 @@ const cli_command cli_command_rows_stream = {
 	.operands = "DIR|SHARD...",
 	.summary = "Delivers the rows of a set in batches, in an order that never changes",
 	.details = "The line of a batch is its number, the id of its first row, and how many rows it has, with the\n"
-		   "word padding behind them where --tail pad delivers rows again. Batch b goes to rank b modulo W.\n",
+		   "word padding after them where --tail pad delivers rows again. Batch b goes to rank b modulo W.\n",
 	.run = rows_stream_run,
 	CLI_OPTIONS(options),
 };

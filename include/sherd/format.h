@@ -20,7 +20,7 @@ typedef enum sherd_format {
 	SHERD_FORMAT_SAMEDIFF_FLATBUFFERS, /* a graph and its arrays, as SameDiff wrote them from 1.0.0-beta2 to M2.1 */
 	SHERD_FORMAT_ND4J_ARRAY,           /* one array, as ND4J writes it (.bin) */
 	SHERD_FORMAT_SAMEDIFF_CONTAINER,   /* graph, arrays and metadata in sections, in one file or several */
-	SHERD_FORMAT_SDNB,                 /* a SameDiff graph with its arrays behind it, in one file or several */
+	SHERD_FORMAT_SDNB,                 /* a SameDiff graph with its arrays after it, in one file or several */
 	SHERD_FORMAT_SDZ,                  /* a ZIP archive of those */
 	SHERD_FORMAT_RFDB,                 /* a folder that is a graph database */
 	SHERD_FORMAT_NPY_FOLDER,           /* NumPy files and the manifest that lists them */

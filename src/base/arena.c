@@ -23,7 +23,7 @@ static struct shd_arena_block *new_block(size_t size)
 	return b;
 }
 
-/* A large request gets a block of its own, kept behind the head so that the head's room stays usable. */
+/* A large request gets a block of its own, kept after the head so that the head's room stays usable. */
 static void *alloc_alone(shd_arena *a, size_t size)
 {
 	struct shd_arena_block *b = new_block(size);

@@ -19,12 +19,12 @@ typedef struct shd_buf {
 } shd_buf;
 
 void shd_buf_done(shd_buf *b);                 /* frees and empties */
-bool shd_buf_reserve(shd_buf *b, size_t more); /* room for more bytes behind len */
+bool shd_buf_reserve(shd_buf *b, size_t more); /* room for more bytes after len */
 void shd_buf_append(shd_buf *b, const void *data, size_t len);
 void shd_buf_zero(shd_buf *b, size_t len); /* appends zero bytes */
 __attribute__((format(printf, 2, 3))) void shd_buf_printf(shd_buf *b, const char *fmt, ...);
 int shd_buf_check(const shd_buf *b, sherd_error *err);
-/* Hands out the bytes with a NUL behind them (not counted) and empties the buffer; NULL when it failed. */
+/* Hands out the bytes with a NUL after them (not counted) and empties the buffer; NULL when it failed. */
 char *shd_buf_take(shd_buf *b);
 
 static inline void shd_buf_str(shd_buf *b, const char *text)

@@ -35,7 +35,7 @@ static inline bool shd_str_ends(shd_str s, const char *suffix)
 	return n <= s.len && memcmp(s.ptr + s.len - n, suffix, n) == 0;
 }
 
-/* What stands behind the last '/' of a key; all of it where there is none. */
+/* What stands after the last '/' of a key; all of it where there is none. */
 static inline const char *shd_str_leaf(const char *key)
 {
 	const char *slash = strrchr(key, '/');

@@ -27,7 +27,7 @@
 		bool failed;                             \
 	}
 
-/* Room for more items behind count; *items is a pointer to items of that size. False, and *failed, when memory is out
+/* Room for more items after count; *items is a pointer to items of that size. False, and *failed, when memory is out
  * or was before. */
 bool shd_vec_grow(void *items, size_t size, size_t count, size_t *room, bool *failed, size_t more);
 void shd_vec_auto_done(void *vec);

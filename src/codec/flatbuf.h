@@ -56,7 +56,7 @@ __attribute__((format(printf, 5, 6))) void shd_flatbuf_fail(shd_flatbuf *fb, she
 
 shd_flat_table shd_flatbuf_root(shd_flatbuf *fb);
 /* The root of a buffer that lies in a vector of bytes, taken by shd_flat_span(). Positions stay those of the whole.
- * Until shd_flatbuf_leave() is called with what *outer was set to, nothing behind the vector is read. */
+ * Until shd_flatbuf_leave() is called with what *outer was set to, nothing after the vector is read. */
 shd_flat_table shd_flatbuf_enter(shd_flatbuf *fb, const shd_flat_vector *v, uint64_t *outer);
 void shd_flatbuf_leave(shd_flatbuf *fb, uint64_t outer);
 /* Copies bytes that lie anywhere in the buffer. */

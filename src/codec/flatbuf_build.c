@@ -15,7 +15,7 @@ static void pad(shd_flatbuf_builder *b, size_t before, size_t multiple)
 	shd_buf_zero(&b->out, (multiple - (b->out.len + before) % multiple) % multiple);
 }
 
-/* Makes the offset lead to a place behind it; finish() refuses what 32 bits do not hold. */
+/* Makes the offset lead to a place after it; finish() refuses what 32 bits do not hold. */
 static void lead(shd_flatbuf_builder *b, size_t from, uint64_t to)
 {
 	if (!failed(b))

@@ -51,7 +51,7 @@ static int out_of_range(const shd_json *j, const char *what, sherd_error *err)
 	return shd_json_fail(j, j->at, "bad-number", err, "not %s", what);
 }
 
-/* Plain digits behind an optional minus, below 2^128. */
+/* Plain digits after an optional minus, below 2^128. */
 static bool whole(shd_str text, bool *negative, unsigned __int128 *out)
 {
 	unsigned __int128 v = 0;
@@ -161,7 +161,7 @@ bool shd_double_format(double v, char out[SHD_DOUBLE_TEXT])
 	locale_t plain = plain_locale();
 	if (!plain)
 		return false;
-	/* 15 digits survive a double, and %g drops the zeros behind; only below the normal range are there fewer. */
+	/* 15 digits survive a double, and %g drops the zeros after; only below the normal range are there fewer. */
 	locale_t before = uselocale(plain);
 	for (int digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
 		(void)snprintf(out, SHD_DOUBLE_TEXT, "%.*g", digits, v);

@@ -27,7 +27,7 @@ static bool is_low(unsigned code)
 	return (code & 0xfc00) == 0xdc00;
 }
 
-/* Four digits must stand behind the \u at p. */
+/* Four digits must stand after the \u at p. */
 static int check_hex4(const shd_json *j, const uint8_t *p, sherd_error *err)
 {
 	for (int i = 2; i < 6; i++) {

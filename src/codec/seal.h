@@ -12,7 +12,7 @@ typedef enum shd_seal { SHD_SEAL_ABSENT = 0, SHD_SEAL_GOOD = 1, SHD_SEAL_BROKEN 
 
 /* Looks at bytes only; the document is parsed by others. GOOD only if the document ends exactly as
  * shd_seal_put() ends it and the hash is right; ABSENT when no such ending is there; BROKEN when the hash is
- * wrong, or the ending is plainly a damaged one (a few bytes off, or white space behind it). */
+ * wrong, or the ending is plainly a damaged one (a few bytes off, or white space after it). */
 shd_seal shd_seal_check(const void *data, size_t len);
 
 /* Writes the key, its value and the end of the outermost object, which must be the writer's only open one, over

@@ -1,6 +1,6 @@
 /* codec/shuffle.h - bytes of equal weight brought together, so that they pack better.
  *
- * Of elements of width bytes first all first bytes, then all second ones, and so on; bytes behind the last whole
+ * Of elements of width bytes first all first bytes, then all second ones, and so on; bytes after the last whole
  * element stay behind all of them. in and out do not overlap. */
 #ifndef SHD_CODEC_SHUFFLE_H
 #define SHD_CODEC_SHUFFLE_H

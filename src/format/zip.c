@@ -304,7 +304,7 @@ int shd_zip_decode_directory(const void *data, const shd_zip_end *end, const shd
 	return SHERD_OK;
 }
 
-/* What stands in front of the bytes agrees with the directory, or stands elsewhere: behind them, or in a field. */
+/* What stands in front of the bytes agrees with the directory, or stands elsewhere: after them, or in a field. */
 static bool sizes_agree(const uint8_t *raw, const shd_zip_entry *e)
 {
 	uint32_t crc = shd_get_u32(raw + 14), stored = shd_get_u32(raw + 18), size = shd_get_u32(raw + 22);

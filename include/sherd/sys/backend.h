@@ -37,7 +37,7 @@ SHERD_API const char *sherd_store_setting(const sherd_store_options *options, co
 SHERD_API int sherd_fail(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* What stands behind identity is the front's: a backend leaves it zero and alone. */
+/* What stands after identity is the front's: a backend leaves it zero and alone. */
 struct sherd_reader {
 	const struct sherd_reader_ops *ops;
 	uint64_t size;

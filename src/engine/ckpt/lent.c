@@ -20,7 +20,7 @@ typedef struct asking {
 	ckpt_lent *lent;
 } asking;
 
-/* A folder below is left out: the listing begins anew behind it. '0' follows '/'. */
+/* A folder below is left out: the listing begins anew after it. '0' follows '/'. */
 static bool skip_folder(asking *g, const char *key, const char *slash)
 {
 	g->after.len = 0;

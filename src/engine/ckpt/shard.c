@@ -34,7 +34,7 @@ static int wrong_length(const shd_ckpt_head *h, uint64_t size, sherd_error *err)
 		                   "the head promises %" PRIu64 " bytes of data, the file has %" PRIu64, h->data8_size,
 		                   room);
 	return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", h->data8_offset + h->data8_size,
-	                   "%" PRIu64 " bytes behind the data", room - h->data8_size);
+	                   "%" PRIu64 " bytes after the data", room - h->data8_size);
 }
 
 /* Does the data that a 4-byte length gives have the hash that the head records? */

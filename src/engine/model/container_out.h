@@ -1,6 +1,6 @@
 /* engine/model/container_out.h - one file of a container, being written.
  *
- * Behind the front comes one ARRAYS section with all data, whose length is filled in at the end like the front itself;
+ * After the front comes one ARRAYS section with all data, whose length is filled in at the end like the front itself;
  * then the other sections, each written at once. */
 #ifndef SHD_ENGINE_MODEL_CONTAINER_OUT_H
 #define SHD_ENGINE_MODEL_CONTAINER_OUT_H

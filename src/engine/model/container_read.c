@@ -30,7 +30,7 @@ int shd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_t 
 	bool packed = c->codec == SHD_CODEC_DEFLATE, shuffled = c->filter == SHD_FILTER_SHUFFLE;
 	if (!packed && !shuffled)
 		return container_read_fetch(r, chunk, out, err);
-	/* The stored bytes, and where they are both packed and shuffled the shuffled ones behind them. */
+	/* The stored bytes, and where they are both packed and shuffled the shuffled ones after them. */
 	SHD_AUTO_FREE void *room = malloc((size_t)c->stored + (packed && shuffled ? c->raw : 0));
 	if (!room)
 		return shd_fail_nomem(err);

@@ -120,7 +120,7 @@ static const char *container_verify_name_of(const check *c, uint64_t record)
 	return c->records.items[record].array.tensor.name;
 }
 
-/* Does the entry come behind the one before, if there is one? */
+/* Does the entry come after the one before, if there is one? */
 static int check_order(const shd_container_entry *before, const char *last, const shd_container_entry *e,
                        const char *name, uint64_t at, sherd_error *err)
 {
@@ -133,7 +133,7 @@ static int check_order(const shd_container_entry *before, const char *last, cons
 	return SHERD_OK;
 }
 
-/* Entries are sorted, and records lie one behind the other to the end. */
+/* Entries are sorted, and records lie one after the other to the end. */
 static int container_verify_check_entries(check *c, const uint8_t *index, size_t len, sherd_error *err)
 {
 	uint64_t end = SHD_CONTAINER_INDEX_HEAD + c->f->arrays * SHD_CONTAINER_ENTRY;
@@ -150,7 +150,7 @@ static int container_verify_check_entries(check *c, const uint8_t *index, size_t
 		end += e.length;
 	}
 	if (end != len)
-		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", end, "bytes behind the last record");
+		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", end, "bytes after the last record");
 	return SHERD_OK;
 }
 

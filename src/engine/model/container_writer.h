@@ -72,7 +72,7 @@ int shd_container_place_look(sherd_model_writer *w, sherd_error *err);
 int shd_container_targets_plan(sherd_model_writer *w, uint32_t shards, sherd_error *err);
 /* Begins the file if it is not yet begun. */
 int shd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_error *err);
-/* Sections behind the data, and commit. The first one goes last. */
+/* Sections after the data, and commit. The first one goes last. */
 int shd_container_target_finish(sherd_model_writer *w, uint32_t target, sherd_error *err);
 /* After the commit: what else lies under the base goes, and what cannot be removed stays. Only a file that hides the
  * new set must go: else the set goes again, and this fails. */

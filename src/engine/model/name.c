@@ -47,7 +47,7 @@ static int take_variables(naming *n, const sherd_model_graph *g)
 	return SHERD_OK;
 }
 
-/* What the caller wants behind the marks; owners and graphs may have names of any length. */
+/* What the caller wants after the marks; owners and graphs may have names of any length. */
 static int model_name_put(naming *n, const char *fmt, va_list args, shd_buf *text)
 {
 	char *rest;
@@ -85,7 +85,7 @@ static int try_name(naming *n, size_t array, const shd_buf *text)
 	return SHERD_OK;
 }
 
-/* <marks><prefix><rest>, and #<index> behind it when that is taken, or instead of it when it is too long. */
+/* <marks><prefix><rest>, and #<index> after it when that is taken, or instead of it when it is too long. */
 __attribute__((format(printf, 3, 4))) static int give(naming *n, size_t array, const char *fmt, ...)
 {
 	SHD_AUTO_BUF text = {0};

@@ -20,7 +20,7 @@ int shd_nd4j_open(sherd_reader **out, sherd_store *store, const char *key, const
 	return SHERD_OK;
 }
 
-/* The offsets stand behind a count that we do not have, and are turned round; the text follows as it is. */
+/* The offsets stand after a count that we do not have, and are byte-swapped; the text follows as it is. */
 static int read_counted(const sherd_reader *reader, const shd_nd4j_array *a, uint64_t offset, uint8_t *buf, size_t len,
                         sherd_error *err)
 {

@@ -15,7 +15,7 @@ typedef struct shd_samediff_model {
 } shd_samediff_model;
 
 /* Opens <base>_external/<variable>.bin of each variable that could have an array and has none, and gives it the index
- * behind those inside. The model owns what was opened, also when this fails. */
+ * after those inside. The model owns what was opened, also when this fails. */
 int shd_samediff_find_outside(shd_samediff_model *m, sherd_store *store, const char *key, const sherd_limits *limits,
                               shd_samediff_graph *graph, sherd_error *err);
 

@@ -6,7 +6,7 @@
 
 SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 
-#define CLAIM ".sdnb.saving" /* behind the base of a set */
+#define CLAIM ".sdnb.saving" /* after the base of a set */
 
 static int write_file(const shd_sdnb_out *out, sherd_store *store, const char *key, sherd_write_mode mode,
                       shd_part *part, shd_meter *meter, sherd_error *err)

@@ -6,12 +6,12 @@
 #include "format/samediff/graph.h"
 #include "format/samediff/sdnb.h"
 
-/* One file, decoded: its graph, and what lies behind it. */
+/* One file, decoded: its graph, and what lies after it. */
 typedef struct shd_sdnb_part {
 	shd_samediff_graph graph; /* data of its arrays counts from the start of the file */
 	size_t entry_count;
 	const shd_java_manifest_entry *entries;
-	uint64_t trailing; /* bytes behind the manifest */
+	uint64_t trailing; /* bytes after the manifest */
 } shd_sdnb_part;
 
 int shd_sdnb_part_open(const sherd_reader *reader, const sherd_limits *limits, shd_arena *arena, shd_sdnb_part *out,
@@ -38,7 +38,7 @@ typedef struct shd_sdnb_model {
 	sherd_reader **readers;
 	const shd_nd4j_array *arrays;
 	const uint32_t *files; /* for each array the reader that has it */
-	uint64_t trailing;     /* bytes behind the manifests */
+	uint64_t trailing;     /* bytes after the manifests */
 } shd_sdnb_model;
 
 /* The SDNB model that a model is, in an archive or not; NULL when it is none. */

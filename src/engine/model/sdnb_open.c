@@ -91,7 +91,7 @@ static int give(gathering *g, const char *name, sherd_dtype dtype, const shd_nd4
 	return SHERD_OK;
 }
 
-/* Arrays behind the graph are described by their variable alone. */
+/* Arrays after the graph are described by their variable alone. */
 static int sdnb_open_describe(gathering *g, const sherd_model_variable *v, const shd_java_manifest_entry *e,
                               shd_nd4j_array *out)
 {
@@ -158,7 +158,7 @@ static int gather_updater(gathering *g, size_t file, const sherd_model_updater *
 	return SHERD_OK;
 }
 
-/* What a file of weights adds: arrays of variables, inside of its graph and behind it, and states of updaters. */
+/* What a file of weights adds: arrays of variables, inside of its graph and after it, and states of updaters. */
 static int gather_weights(gathering *g, size_t file, sherd_model_updater *updaters, size_t *updater_count)
 {
 	const shd_samediff_graph *graph = &g->parts[file].graph;

@@ -15,7 +15,7 @@ static int sdnb_out_check_texts(const sherd_model *model, sherd_error *err)
 	return SHERD_OK;
 }
 
-/* Nothing but the variable describes an array that lies behind the graph. */
+/* Nothing but the variable describes an array that lies after the graph. */
 static int check_description(const sherd_model_variable *v, const sherd_tensor *t, sherd_error *err)
 {
 	bool told = v->shape.at != NULL, same = v->dtype == t->dtype && (!told || v->shape.count == t->ndim);
@@ -28,7 +28,7 @@ static int check_description(const sherd_model_variable *v, const sherd_tensor *
 	return SHERD_OK;
 }
 
-/* Arrays that the encoder left to us, one behind the other at multiples of SHD_SDNB_ALIGN. */
+/* Arrays that the encoder left to us, one after the other at multiples of SHD_SDNB_ALIGN. */
 static int place_arrays(const shd_samediff_source *s, shd_arena *arena, shd_sdnb_out *out, sherd_error *err)
 {
 	const sherd_model_graph *g = s->graph;

@@ -11,7 +11,7 @@
 typedef struct shd_sdnb_out {
 	const sherd_model *model;
 	shd_samediff_encoding graph;
-	size_t count; /* arrays behind the graph */
+	size_t count; /* arrays after the graph */
 	const size_t *arrays;
 	const shd_java_manifest_entry *entries; /* where they lie */
 	shd_sdnb_head head;

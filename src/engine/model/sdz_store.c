@@ -91,7 +91,7 @@ static const struct sherd_store_ops ops = {
 	.close = close_store,
 };
 
-/* The key of the archive, or its last part where that would be too long with the name of an entry behind it. */
+/* The key of the archive, or its last part where that would be too long with the name of an entry after it. */
 static const char *prefix_of(shd_sdz_store *z, const char *key)
 {
 	const char *slash = strrchr(key, '/');

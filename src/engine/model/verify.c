@@ -64,7 +64,7 @@ static int check_arrays(check *c)
 	return SHERD_OK;
 }
 
-/* What stands behind a manifest is of no use to anyone. */
+/* What stands after a manifest is of no use to anyone. */
 static int check_trailing(check *c)
 {
 	const shd_sdnb_model *m = shd_sdnb_of(c->model);
@@ -72,7 +72,7 @@ static int check_trailing(check *c)
 		return SHERD_OK;
 	/* In an archive the entry's byte, not the file's, would be known. */
 	uint64_t at = m->archive ? SHERD_NO_OFFSET : sherd_reader_size(m->readers[0]) - m->trailing;
-	return shd_report_warn_at(c->report, c->key, "trailing-bytes", at, c->err, "%llu bytes behind the manifest",
+	return shd_report_warn_at(c->report, c->key, "trailing-bytes", at, c->err, "%llu bytes after the manifest",
 	                          (unsigned long long)m->trailing);
 }
 

@@ -8,7 +8,7 @@
 #include <sherd/store.h>
 
 typedef struct shd_head {
-	char *text; /* free() it; NUL-terminated behind the last byte */
+	char *text; /* free() it; NUL-terminated after the last byte */
 	size_t len;
 	char identity[sizeof(((sherd_stat *)0)->identity)];
 } shd_head;

@@ -83,7 +83,7 @@ static int rows_claim_check_set(const rows_claim *c, const rows_files *files, sh
 	return refuse_in(c, SHD_ROWS_MANIFEST, SHERD_ENOTFOUND, "not-found", "no set of rows is there", err);
 }
 
-/* The number behind those of all parts that are there. */
+/* The number after those of all parts that are there. */
 static int next_number(const rows_files *files, uint32_t *out, sherd_error *err)
 {
 	uint32_t next = 0;

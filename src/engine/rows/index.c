@@ -189,7 +189,7 @@ static int read_shard(listed *l, const sherd_reader *reader, shd_meter *meter, s
 	TRY(shd_rows_head_decode(raw, size, &head, err));
 	if (size > head.file_bytes)
 		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", head.file_bytes,
-		                   "%" PRIu64 " bytes behind the last row: a manifest cannot list that",
+		                   "%" PRIu64 " bytes after the last row: a manifest cannot list that",
 		                   size - head.file_bytes);
 	TRY(shd_rows_sums_read(&l->sums, reader, SHD_ROWS_HEAD_SIZE, size, meter, err));
 	l->width = head.width;

@@ -58,7 +58,7 @@ static int warn_about_head(sherd_report *r, const char *key, const shd_rows_head
 		                       head->reserved));
 	if (size > head->file_bytes)
 		TRY(shd_report_warn_at(r, key, "trailing-bytes", head->file_bytes, err,
-		                       "%" PRIu64 " bytes behind the last row", size - head->file_bytes));
+		                       "%" PRIu64 " bytes after the last row", size - head->file_bytes));
 	return SHERD_OK;
 }
 

@@ -219,7 +219,7 @@ static int end_shard(sherd_rows_writer *w, sherd_error *err)
 	return rc;
 }
 
-/* Rows as stored; those behind the end of a shard begin the next. */
+/* Rows as stored; those after the end of a shard begin the next. */
 static int put_stored(sherd_rows_writer *w, const uint8_t *values, uint64_t rows, sherd_error *err)
 {
 	while (rows) {

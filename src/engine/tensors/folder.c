@@ -18,7 +18,7 @@ typedef struct gathering {
 	bool nomem;
 } gathering;
 
-/* Jumps behind "<folder>/<part>/": no key below it but such as begin with a byte 255 sorts after. */
+/* Jumps past "<folder>/<part>/": no key below it but such as begin with a byte 255 sorts after. */
 static void skip_part(gathering *g, const char *key)
 {
 	size_t part = (size_t)(strchr(key + g->base, '/') + 1 - key);

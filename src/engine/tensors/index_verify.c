@@ -19,7 +19,7 @@ static bool skip_digits(const char **at, const char *digits, size_t least)
 	return n >= least;
 }
 
-/* Is this, behind "<base>-", how our own files go on: "00001-of-00002.safetensors", perhaps with an attempt before? */
+/* Is this, after "<base>-", how our own files go on: "00001-of-00002.safetensors", perhaps with an attempt before? */
 static bool is_part(const char *rest)
 {
 	const char *at = rest;

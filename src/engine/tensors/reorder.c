@@ -203,7 +203,7 @@ static bool count_on(counter *c)
 }
 
 /* Rows of one dimension, those before it being fixed: place and index are those of the first row. Of the dimensions
- * behind it, those that vary faster in the file make a run with it; for each step of the slower ones there is one run.
+ * after it, those that vary faster in the file make a run with it; for each step of the slower ones there is one run.
  * Runs that lie close to each other are read at once, but not across a step of a fixed dimension, which is a long one.
  */
 static int gather_rows(gather *g, uint32_t d, uint64_t place, uint64_t index, uint64_t count, sherd_error *err)

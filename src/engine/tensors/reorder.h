@@ -16,7 +16,7 @@ typedef struct shd_reorder {
 	const void *source;
 	uint64_t data, bytes; /* where the array lies in the object */
 	uint32_t element;     /* bytes of one: 1, 2, 4 or 8 */
-	uint32_t swap;        /* runs of so many bytes are turned round: 1 (none), 2, 4 or 8; divides element */
+	uint32_t swap;        /* runs of so many bytes are byte-swapped: 1 (none), 2, 4 or 8; divides element */
 	uint32_t ndim;
 	const uint64_t *shape;   /* of the array */
 	const uint64_t *strides; /* in elements, for gather; NULL: Fortran order. Those of dimensions of 1 mean nothing;

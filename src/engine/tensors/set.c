@@ -82,7 +82,7 @@ static int find_taken(const shd_conversion *c, const shd_conversion_set *s, cons
 	return SHERD_OK;
 }
 
-/* ---- the claim: endings, behind the prefix, of all that may have to be cleared */
+/* ---- the claim: endings, after the prefix, of all that may have to be cleared */
 
 /* What follows the prefix in the name of an object that a set may have; NULL of any other. */
 static const char *ending_of(const shd_conversion_set *s, const char *key)

@@ -43,7 +43,7 @@ void shd_zip_kept_done(shd_zip_kept *k)
 	*k = (shd_zip_kept){0};
 }
 
-/* The first part that ends behind this byte. */
+/* The first part that ends after this byte. */
 static size_t first_behind(const shd_zip_kept *k, uint64_t at)
 {
 	size_t low = 0, high = k->count;

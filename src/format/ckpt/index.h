@@ -25,7 +25,7 @@ typedef struct shd_ckpt_index {
 int shd_ckpt_trailer_decode(const uint8_t raw[SHD_CKPT_TRAILER_SIZE], uint64_t data_size, uint64_t *body_size,
                             sherd_error *err);
 
-/* body and trailer, as they stand behind each other. Everything handed out lies in the arena. Offsets in errors count
+/* body and trailer, as they follow one another. Everything handed out lies in the arena. Offsets in errors count
  * from the body's start. Entries are checked one by one, not against each other. */
 int shd_ckpt_index_decode(const uint8_t *raw, size_t len, const sherd_limits *limits, shd_arena *arena,
                           shd_ckpt_index *out, sherd_error *err);

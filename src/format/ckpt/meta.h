@@ -34,7 +34,7 @@ typedef struct shd_ckpt_meta {
 	size_t count;
 } shd_ckpt_meta;
 
-/* What stands behind the last '\' of a file's name; NULL when there is none. */
+/* What stands after the last '\' of a file's name; NULL when there is none. */
 static inline const char *shd_ckpt_meta_file_behind(const char *file)
 {
 	const char *last = strrchr(file, '\\');

@@ -140,7 +140,7 @@ static int container_head_check_size(const shd_container_head *h, uint64_t file_
 		                   (unsigned long long)h->file_size);
 	if (h->file_size < file_size)
 		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", h->file_size,
-		                   "%llu bytes behind the container", (unsigned long long)(file_size - h->file_size));
+		                   "%llu bytes after the container", (unsigned long long)(file_size - h->file_size));
 	return SHERD_OK;
 }
 

@@ -1,7 +1,7 @@
 /* format/container/head.h - the front of a container and the heads of its sections (docs/formats/container.md).
  *
  * The front is the file's head (magic, version) and the HEADER section, always SHD_CONTAINER_FRONT bytes together,
- * so that it can be filled in when everything behind it is written. */
+ * so that it can be filled in when everything after it is written. */
 #ifndef SHD_FORMAT_CONTAINER_HEAD_H
 #define SHD_FORMAT_CONTAINER_HEAD_H
 
@@ -33,7 +33,7 @@ typedef enum shd_container_codec { SHD_CODEC_NONE = 0, SHD_CODEC_DEFLATE = 1 } s
 
 typedef struct shd_container_section {
 	uint8_t type, flags;
-	uint32_t crc;    /* as stored behind the payload; 0 when there is none */
+	uint32_t crc;    /* as stored after the payload; 0 when there is none */
 	uint64_t offset; /* of its head in the file */
 	uint64_t stored; /* bytes of its payload, */
 	uint64_t raw;    /* and when that is unpacked */
@@ -49,7 +49,7 @@ typedef struct shd_container_head {
 
 void shd_container_head_encode(const shd_container_head *head, uint8_t out[SHD_CONTAINER_FRONT]);
 /* front: the first bytes of the file, SHD_CONTAINER_FRONT of them or as many as there are. What comes out is sane:
- * sections lie one behind the other from the front to the end of the file, none of ours is there twice, the last of
+ * sections lie one after the other from the front to the end of the file, none of ours is there twice, the last of
  * type ARRAYS is the index, and flags are such as the type allows. */
 int shd_container_head_decode(const uint8_t *front, size_t len, uint64_t file_size, shd_container_head *out,
                               sherd_error *err);

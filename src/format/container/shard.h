@@ -41,6 +41,6 @@ typedef struct shd_container_name {
 void shd_container_name_put(shd_buf *out, const char *base, uint32_t shard, uint32_t count, uint32_t generation);
 bool shd_container_name_parse(const char *key, shd_container_name *out);
 
-#define SHD_CONTAINER_SHARD ".shard" /* stands behind the base in each of them */
+#define SHD_CONTAINER_SHARD ".shard" /* stands after the base in each of them */
 
 #endif

@@ -30,7 +30,7 @@ bool shd_rfdb_bloom_has(const shd_rfdb_bloom *bloom, shd_u128 id);
 
 /* Bytes of the filter for so many rows (below 2^57), head included. */
 uint64_t shd_rfdb_bloom_size(uint64_t rows);
-/* The filter of the rows, whose ids lie behind each other, 16 bytes each; out has shd_rfdb_bloom_size(rows). */
+/* The filter of the rows, whose ids lie after one another, 16 bytes each; out has shd_rfdb_bloom_size(rows). */
 void shd_rfdb_bloom_encode(const uint8_t *ids, uint64_t rows, uint8_t *out);
 
 #endif

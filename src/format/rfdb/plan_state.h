@@ -6,7 +6,7 @@
 
 struct shd_rfdb_plan_shard {
 	const char *name;
-	uint32_t next; /* what to try behind the name when another directory would get it */
+	uint32_t next; /* what to try after the name when another directory would get it */
 };
 
 struct shd_rfdb_plan_place {

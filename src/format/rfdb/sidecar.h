@@ -76,7 +76,7 @@ int shd_rfdb_sidecar_check_rows(const shd_rfdb_sidecar *x, const shd_rfdb_rows *
  * not there are SHERD_ECORRUPT, "bad-index"; more than 2^32-1 rows are SHERD_ELIMIT, "too-many-rows". */
 int shd_rfdb_sidecar_build(const shd_rfdb_segment *s, const uint8_t *sha256, shd_buf *out, sherd_error *err);
 
-/* The first group whose string is not below, g->count when there is none: groups with a prefix stand behind it. */
+/* The first group whose string is not below, g->count when there is none: groups with a prefix stand after it. */
 uint32_t shd_rfdb_groups_seek(const shd_rfdb_groups *g, const shd_rfdb_segment *s, shd_str key);
 /* Empty when no group has exactly this string. */
 shd_rfdb_rows shd_rfdb_groups_find(const shd_rfdb_groups *g, const shd_rfdb_segment *s, shd_str key);

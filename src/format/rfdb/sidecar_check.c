@@ -26,7 +26,7 @@ int shd_rfdb_sidecar_check_rows(const shd_rfdb_sidecar *x, const shd_rfdb_rows *
 	return SHERD_OK;
 }
 
-/* Sections stand behind each other, with zeros up to the next multiple of 8, and nothing behind them. */
+/* Sections follow one another, with zeros up to the next multiple of 8, and nothing after them. */
 static int check_places(const shd_rfdb_sidecar *x, sherd_error *err)
 {
 	uint64_t next = SHD_RFDB_SIDECAR_HEAD;
@@ -44,7 +44,7 @@ static int check_places(const shd_rfdb_sidecar *x, sherd_error *err)
 				return shd_fail_at(err, SHERD_ECORRUPT, "bad-offsets", end, "padding that is not 0");
 	}
 	if (next != x->size)
-		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", next, "bytes behind the last section");
+		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", next, "bytes after the last section");
 	return SHERD_OK;
 }
 

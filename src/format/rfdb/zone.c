@@ -11,7 +11,7 @@ static shd_str zone_take(shd_cursor *c)
 
 /* ---- reading */
 
-/* Moves behind the head of the field; its number of values, or -1. */
+/* Moves past the head of the field; its number of values, or -1. */
 static int64_t enter(shd_cursor *c, const char *field)
 {
 	uint32_t fields = shd_cursor_u32(c);

@@ -74,7 +74,7 @@ typedef struct shd_rows_bf16_stats {
 /* Such a list, sealed, into an empty buffer. */
 void shd_rows_bf16_encode(const shd_rows_manifest *manifest, uint64_t rows_per_shard, const shd_rows_bf16_stats *stats,
                           shd_buf *out);
-/* Does the document say that it is such a list? Damage behind that word does not matter. Fails for lack of memory only.
+/* Does the document say that it is such a list? Damage after that word does not matter. Fails for lack of memory only.
  */
 int shd_rows_bf16_recognise(const void *data, size_t len, bool *out, sherd_error *err);
 

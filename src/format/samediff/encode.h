@@ -20,7 +20,7 @@ typedef struct shd_samediff_source {
 	bool without_updater;
 } shd_samediff_source;
 
-/* Bytes, and behind them the elements of an array. */
+/* Bytes, and after them the elements of an array. */
 typedef struct shd_samediff_piece {
 	const uint8_t *bytes;
 	size_t len;
@@ -30,7 +30,7 @@ typedef struct shd_samediff_piece {
 	bool swap;      /* elements big-endian; the offsets of texts never are */
 } shd_samediff_piece;
 
-/* The whole, from its first byte to its last: one piece behind the other. In the style of a container it is one piece
+/* The whole, from its first byte to its last: one piece after the other. In the style of a container it is one piece
  * without an array; of other styles the last piece has none. */
 typedef struct shd_samediff_encoding {
 	uint64_t size; /* a multiple of 8, below 2 GiB */

@@ -32,7 +32,7 @@ static bool has_short_shape(shd_flatbuf *fb, const shd_flat_table *variable)
 	return is_shape(fb, shape, 4) && !is_shape(fb, shape, 8);
 }
 
-/* Its outputs stand where beta3 had them, behind a dataType of 0. */
+/* Its outputs stand where beta3 had them, after a dataType of 0. */
 static bool is_old_operation(shd_flatbuf *fb, const shd_flat_table *t)
 {
 	return t->slots > SHD_FLAT_BETA3_NODE_SCOPE_NAME && !shd_flat_has(fb, t, SHD_FLAT_BETA3_NODE_TYPE) &&
@@ -44,7 +44,7 @@ static bool is_letter(uint8_t c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* For some days dataType was gone and scalar was not, so that everything behind it stood one field later: the op's name
+/* For some days dataType was gone and scalar was not, so that everything after it stood one field later: the op's name
  * is where the types of outputs came to be. */
 static bool is_shifted_operation(shd_flatbuf *fb, const shd_flat_table *t)
 {
@@ -60,7 +60,7 @@ static bool is_shifted_operation(shd_flatbuf *fb, const shd_flat_table *t)
 	return fb->rc >= 0 && name.count && is_letter(shd_flat_element_u8(fb, &name, 0));
 }
 
-/* In the oldest files a graph's id has 4 bytes, and the next field begins behind them. */
+/* In the oldest files a graph's id has 4 bytes, and the next field begins after them. */
 static bool has_short_id(shd_flatbuf *fb, const shd_flat_table *root)
 {
 	uint64_t id = shd_flat_place(fb, root, SHD_FLAT_GRAPH_ID);

@@ -57,7 +57,7 @@ static bool take_same(shd_cursor *c, const char *want, size_t len)
 	return got && memcmp(got, want, len) == 0;
 }
 
-/* Behind the mark of a reference: what it refers to, which must be of that kind. */
+/* After the mark of a reference: what it refers to, which must be of that kind. */
 static int take_reference(parser *p, kind want, handle *out)
 {
 	size_t at = p->c.pos, count = p->handles.count;
@@ -203,7 +203,7 @@ static int java_manifest_take_end(parser *p)
 	uint8_t end = shd_cursor_u8(&p->c), order = shd_cursor_u8(&p->c);
 	TRY(shd_cursor_check(&p->c, "the manifest", p->err));
 	if (end != SHD_JAVA_END || order > 1)
-		return bad(p, at, "the map does not end behind its entries");
+		return bad(p, at, "the map does not end after its entries");
 	return shd_cursor_end(&p->c, "the manifest", p->err);
 }
 

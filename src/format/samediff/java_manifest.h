@@ -1,4 +1,4 @@
-/* format/samediff/java_manifest.h - the manifest of an SDNB file: where the arrays behind the graph lie
+/* format/samediff/java_manifest.h - the manifest of an SDNB file: where the arrays after the graph lie
  * (docs/formats/sdnb.md, The manifest).
  *
  * It is a Java object stream: a LinkedHashMap of names to Pairs of Longs. That one grammar is read, with the handles

@@ -180,7 +180,7 @@ static int check_rank(size_t rank, uint64_t at, const sherd_limits *limits, sher
 	return SHERD_OK;
 }
 
-/* The numbers lie at p, one behind the other. */
+/* The numbers lie at p, one after the other. */
 static int decode_shape(const int64_t *info, size_t count, place p, const sherd_limits *limits, shd_arena *arena,
                         shd_nd4j_array *out, sherd_error *err)
 {
@@ -268,7 +268,7 @@ static shd_str nd4j_array_take_text(shd_cursor *c)
 typedef struct mode {
 	const char *name;
 	bool wide;   /* the count has 64 bits, not 32 */
-	bool extras; /* the number behind the strides is extras, not an offset in a buffer */
+	bool extras; /* the number after the strides is extras, not an offset in a buffer */
 } mode;
 
 static const mode modes[] = {
@@ -353,7 +353,7 @@ static int check_end(const shd_nd4j_array *a, uint64_t file_size, sherd_error *e
 		                   "%llu bytes of data are missing at the end", (unsigned long long)(a->bytes - have));
 	if (have > a->bytes)
 		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", a->data + a->bytes,
-		                   "%llu bytes behind the array", (unsigned long long)(have - a->bytes));
+		                   "%llu bytes after the array", (unsigned long long)(have - a->bytes));
 	return SHERD_OK;
 }
 

@@ -63,7 +63,7 @@ static size_t add_variable(renewal *r, const char *name)
 	return index;
 }
 
-/* beta2 tells no names of outputs: an operation is called like its first one, and others have `:1`, `:2` behind it. */
+/* beta2 tells no names of outputs: an operation is called like its first one, and others have `:1`, `:2` after it. */
 static void name_outputs(renewal *r, size_t index)
 {
 	sherd_model_operation *op = &r->operations[index];

@@ -30,7 +30,7 @@ void shd_sdnb_head_encode(const shd_sdnb_head *head, uint8_t raw[SHD_SDNB_HEAD])
 int shd_sdnb_check_places(const shd_java_manifest_entry *entries, size_t count, const shd_sdnb_head *head,
                           uint64_t *graph_end, sherd_error *err);
 
-/* <base>.shard<index>-of-<count>, with .sdnb behind it or not. */
+/* <base>.shard<index>-of-<count>, with .sdnb after it or not. */
 typedef struct shd_sdnb_name {
 	shd_str base; /* of the name that was parsed */
 	uint32_t index, count;

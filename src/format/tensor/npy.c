@@ -224,7 +224,7 @@ static int parse_dictionary(parser *p, sherd_error *err)
 		                   : !(seen & 2) ? "fortran_order"
 		                                 : "shape");
 	if (peek(p) || p->pos < p->len)
-		return bad_text(p, p->pos, "text behind the dictionary", err);
+		return bad_text(p, p->pos, "text after the dictionary", err);
 	return SHERD_OK;
 }
 
@@ -239,7 +239,7 @@ static int tensor_npy_check_data(shd_npy *npy, uint64_t at, uint64_t file_size, 
 		                   (unsigned long long)(npy->bytes - have));
 	if (npy->bytes < have)
 		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", npy->data + npy->bytes,
-		                   "%llu bytes behind the array", (unsigned long long)(have - npy->bytes));
+		                   "%llu bytes after the array", (unsigned long long)(have - npy->bytes));
 	return SHERD_OK;
 }
 

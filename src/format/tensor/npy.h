@@ -24,7 +24,7 @@ typedef struct shd_npy {
 	uint64_t shape[SHERD_MAX_DIMS];
 	uint64_t bytes; /* of data */
 	uint64_t data;  /* where it begins in the file */
-	bool swap;      /* data is big-endian: each element (each half of a C64) must be turned round */
+	bool swap;      /* data is big-endian: each element (each half of a C64) must be byte-swapped */
 	bool fortran;   /* the first dimension is the one that varies fastest; only with two dimensions or more */
 	uint8_t version;
 } shd_npy;

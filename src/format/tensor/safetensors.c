@@ -260,7 +260,7 @@ static int check_cover(const found *f, size_t count, uint64_t data, uint64_t fil
 		                   (unsigned long long)(end - (file_size - data)));
 	if (end < file_size - data)
 		return shd_fail_at(err, SHERD_ECORRUPT, "trailing-bytes", data + end,
-		                   "%llu bytes behind the last tensor", (unsigned long long)(file_size - data - end));
+		                   "%llu bytes after the last tensor", (unsigned long long)(file_size - data - end));
 	return SHERD_OK;
 }
 

@@ -31,7 +31,7 @@ typedef struct shd_safetensors {
 } shd_safetensors;
 
 /* Takes the first bytes of a file of file_size bytes (as many as there are, up to SHD_SAFETENSORS_HEAD) and tells
- * how many bytes the header takes behind them. */
+ * how many bytes the header takes after them. */
 int shd_safetensors_decode_length(const void *raw, size_t len, uint64_t file_size, uint64_t *header_len,
                                   sherd_error *err);
 

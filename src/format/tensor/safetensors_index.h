@@ -10,7 +10,7 @@
 #include <sherd/limits.h>
 #include <sherd/tensor.h>
 
-#define SHD_SAFETENSORS_INDEX_SUFFIX ".safetensors.index.json" /* behind the base */
+#define SHD_SAFETENSORS_INDEX_SUFFIX ".safetensors.index.json" /* after the base */
 #define SHD_SAFETENSORS_CLAIM_SUFFIX ".safetensors.saving"
 
 typedef struct shd_safetensors_index_entry {

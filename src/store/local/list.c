@@ -75,7 +75,8 @@ static bool is_wanted(const listing *list, bool folder)
 	return strcmp(key, list->after) > 0;
 }
 
-/* What the kernel did not say about an entry; links are looked through, but folders behind them are not listed. */
+/* What the kernel did not say about an entry; links are looked through, but folders that they lead to are not listed.
+ */
 static unsigned char type_of(level *l, const char *name, unsigned char type)
 {
 	struct stat st;

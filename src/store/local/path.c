@@ -29,7 +29,7 @@ static const char *path_without_scheme(const char *path)
 	return *path == '/' ? path : NULL;
 }
 
-/* Cuts a path in two behind its last '/': the folder ("." when there is none) and the name. Either may fail. */
+/* Cuts a path in two after its last '/': the folder ("." when there is none) and the name. Either may fail. */
 static void path_split(const char *path, char **folder, char **name)
 {
 	const char *slash = strrchr(path, '/');

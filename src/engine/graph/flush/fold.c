@@ -1,6 +1,6 @@
 /* engine/graph/flush/fold.c - which segments are merged.
  *
- * Behind a segment stands none that is smaller than half of it, all newer ones included: so their number grows with
+ * After a segment stands none that is smaller than half of it, all newer ones included: so their number grows with
  * the logarithm of the rows, and a row is written again as often. A file that is committed again and again meets its
  * own rows in the newest segment and replaces them there. When tombstones have become many, the segments that they
  * hide rows of are merged too. */

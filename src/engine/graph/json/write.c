@@ -23,7 +23,7 @@ static void put_id(shd_buf *b, const char *key, sherd_graph_id id)
 }
 
 /* An object that is empty without the mark was nothing before it was marked, or as good as that. What somebody marked
- * that is no JSON behind the mark stays as it is. */
+ * that is no JSON after the mark stays as it is. */
 static int put_unmarked(shd_buf *b, sherd_graph_text metadata, sherd_error *err)
 {
 	char *plain = NULL;

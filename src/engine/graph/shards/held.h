@@ -14,7 +14,7 @@ typedef struct graph_held {
 /* Calls each() for every file of the segment at a place of the list, of dead rows too. */
 typedef int graph_held_fn(void *arg, const graph_held *held, sherd_error *err);
 int shd_graph_held_each(const sherd_graph *g, size_t place, graph_held_fn *each, void *arg, sherd_error *err);
-/* The next row from *at on that lives, and that the buffer neither replaces nor deletes: 1, and *at stands behind it;
+/* The next row from *at on that lives, and that the buffer neither replaces nor deletes: 1, and *at stands after it;
  * or 0. */
 int shd_graph_held_next(const sherd_graph *g, const graph_held *held, uint64_t *at, uint64_t *row, sherd_error *err);
 

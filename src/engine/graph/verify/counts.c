@@ -123,7 +123,7 @@ static int keep_tail(graph_checking *c, const shd_buf *key, graph_tally *t, sher
 	return SHERD_OK;
 }
 
-/* A tally of its own for a tail, which begins with that of the tail behind it. */
+/* A tally of its own for a tail, which begins with that of the tail after it. */
 static int count_tail(graph_checking *c, const graph_list *list, graph_range r, const shd_buf *key,
                       const graph_tally **tail, sherd_error *err)
 {

@@ -14,7 +14,7 @@ typedef struct lane {
 } lane;
 
 typedef struct walk {
-	lane *lanes; /* a heap by id; behind it those that were taken out of it */
+	lane *lanes; /* a heap by id; after it those that were taken out of it */
 	size_t heap, count;
 } walk;
 
@@ -48,7 +48,7 @@ static void strays_push(walk *w)
 		swap(&w->lanes[i], &w->lanes[(i - 1) / 2]);
 }
 
-/* Puts the lane with the lowest id behind the heap. */
+/* Puts the lane with the lowest id after the heap. */
 static void pop(walk *w)
 {
 	swap(&w->lanes[0], &w->lanes[--w->heap]);

@@ -1,6 +1,6 @@
 /* engine/graph/view/view.h - what is alive in one version.
  *
- * Of each key the newest row counts, unless it has a tombstone. Newer is, within a shard, what stands further behind
+ * Of each key the newest row counts, unless it has a tombstone. Newer is, within a shard, what stands later
  * in L0, and L0 before L1. Our writers keep every key in one shard; others may leave an old row in another one: then
  * the segment with the higher number wins. A view never changes; a writer makes the next one. */
 #ifndef SHD_ENGINE_GRAPH_VIEW_VIEW_H
@@ -13,7 +13,7 @@
 
 /* Segments of one kind: by shard, within a shard the newest first. */
 typedef struct graph_list {
-	graph_segment **items; /* and the filters behind them, in one piece */
+	graph_segment **items; /* and the filters after them, in one piece */
 	size_t count;
 	/* The filters of the items' ids (sources) side by side, since they are all asked for every id; and those of the
 	 * destinations. */
