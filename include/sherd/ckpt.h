@@ -12,6 +12,7 @@
 
 #include <sherd/bundle.h>
 #include <sherd/limits.h>
+#include <sherd/memory.h>
 #include <sherd/pool.h>
 #include <sherd/progress.h>
 #include <sherd/store.h>
@@ -139,6 +140,7 @@ typedef struct sherd_ckpt_want {
 	size_t tensor;
 	const uint64_t *at, *shape; /* NULL: the whole tensor */
 	void *buf;                  /* room for all of its bytes */
+	const sherd_memory *memory; /* in which buf lies; NULL: the host's. All other calls fill the host's only */
 } sherd_ckpt_want;
 
 typedef struct sherd_ckpt_load_options {
@@ -147,7 +149,8 @@ typedef struct sherd_ckpt_load_options {
 	const sherd_progress *progress;
 } sherd_ckpt_load_options;
 
-/* Loads all of them, verified, in parallel. An error about one of them has its index. */
+/* Loads all of them, verified, in parallel. An error about one of them has its index; what a copy_in
+ * fails with is returned as it is. After a failure the destinations hold anything. */
 SHERD_API int sherd_ckpt_load(const sherd_ckpt *ckpt, const sherd_ckpt_want *wants, size_t count,
                               const sherd_ckpt_load_options *options, sherd_error *err);
 

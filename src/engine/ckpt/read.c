@@ -1,7 +1,6 @@
 /* engine/ckpt/read.c - tensors, ranges and slices out of pieces. */
 #include "engine/ckpt/ckpt.h"
 
-#include "base/copy.h"
 #include "base/dtype.h"
 #include "base/meter.h"
 #include "base/pool.h"
@@ -79,7 +78,7 @@ static int copy_part(const sherd_ckpt *c, part *p, bool checked, uint8_t *scratc
 		TRY(shd_ckpt_piece_crcs(c, p->piece, &crcs, err));
 	int rc = crcs ? shd_runs_copy_checked(&p->runs, f->reader, base, p->piece->bytes, crcs, scratch, err)
 	              : shd_runs_copy(&p->runs, f->reader, base, scratch, err);
-	return shd_in_reader(err, rc, f->reader);
+	return p->runs.refused ? rc : shd_in_reader(err, rc, f->reader);
 }
 
 /* Room for copying out of a piece (of a tensor) of so many bytes. */
@@ -278,6 +277,10 @@ static int add_want(load *l, size_t want, sherd_error *err)
 		return no_such_tensor(w->tensor, err);
 	const sherd_tensor *t = &c->tensors[w->tensor];
 	box target;
+	bool device = w->memory && w->memory->kind != SHERD_MEMORY_HOST;
+	if (device && (w->memory->kind != SHERD_MEMORY_DEVICE || !w->memory->copy_in))
+		return shd_fail(err, SHERD_EINVAL, "bad-argument",
+		                "a memory that is neither the host's nor copied into");
 	if (w->at)
 		TRY(check_slice(t, w->at, w->shape, err));
 	uint32_t ndim = byte_box(t, w->at, w->at ? w->shape : t->shape, &target);
@@ -288,6 +291,7 @@ static int add_want(load *l, size_t want, sherd_error *err)
 		if (share_of(t, &pieces[i], &target, ndim, w->buf, &p)) {
 			l->total += p.bytes;
 			p.want = want;
+			p.runs.device = device ? w->memory : NULL;
 			add_part(l, &p);
 		}
 	}
@@ -301,7 +305,7 @@ static int load_part(void *arg, size_t i, sherd_error *err)
 	uint8_t *scratch = NULL;
 	if (p.arrived)
 		return SHERD_OK;
-	if ((p.runs.outer || l->checked) && !(scratch = make_scratch(p.piece->bytes)))
+	if ((p.runs.outer || l->checked || p.runs.device) && !(scratch = make_scratch(p.piece->bytes)))
 		return shd_fail_nomem(err);
 	int rc = copy_part(l->ckpt, &p, l->checked, scratch, err);
 	free(scratch);
@@ -353,7 +357,8 @@ static int hash_step(load *l, const ckpt_shard *f, part *p, uint64_t *at, shd_sh
 			size_t part_bytes = n - done < CACHED ? n - done : CACHED;
 			shd_sha256_add(sha, bytes + done, part_bytes);
 			if (inside)
-				shd_copy_past(p->runs.dst + (*at - source_of(p)) + done, bytes + done, part_bytes);
+				TRY(shd_runs_put(&p->runs, p->runs.dst + (*at - source_of(p)) + done, bytes + done,
+				                 part_bytes, err));
 		}
 		TRY(shd_runs_release(f->reader, f->data_offset + *at, n, scratch, bytes, err));
 		*at += n;
@@ -397,6 +402,9 @@ static int hash_shard(void *arg, size_t i, sherd_error *err)
 		return shd_fail_nomem(err);
 	int rc = hash_all(l, i, first, end, scratch, err);
 	free(scratch);
+	for (; rc < 0 && first < end; first++)
+		if (first->runs.refused)
+			return shd_at_index(err, rc, first->want);
 	return shd_in_reader(err, rc, l->ckpt->files[i].reader);
 }
 

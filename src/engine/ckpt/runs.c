@@ -95,32 +95,45 @@ int shd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const 
 	return sherd_reader_check(reader, err);
 }
 
-/* What is not in memory is read to its place. */
-static int read_straight(const sherd_reader *reader, uint64_t at, uint8_t *dst, uint64_t len, sherd_error *err)
+int shd_runs_put(runs *r, uint8_t *dst, const uint8_t *src, size_t len, sherd_error *err)
 {
-	for (uint64_t done = 0; done < len; done += RUNS_WINDOW) {
-		size_t n = len - done < RUNS_WINDOW ? (size_t)(len - done) : RUNS_WINDOW;
+	if (!r->device) {
+		shd_copy_past(dst, src, len);
+		return SHERD_OK;
+	}
+	int rc = r->device->copy_in(r->device->arg, dst, src, len, err);
+	r->refused = rc < 0;
+	return rc;
+}
+
+/* What is not in memory is read to its place, or on its way to a device into scratch. */
+static int read_straight(runs *r, const sherd_reader *reader, uint64_t at, uint8_t *scratch, sherd_error *err)
+{
+	for (uint64_t done = 0; done < r->length; done += RUNS_WINDOW) {
+		size_t n = r->length - done < RUNS_WINDOW ? (size_t)(r->length - done) : RUNS_WINDOW;
+		uint8_t *to = r->device ? scratch : r->dst + done;
 		const uint8_t *bytes;
-		TRY(shd_runs_fetch(reader, at + done, n, dst + done, &bytes, err));
-		if (bytes != dst + done)
-			shd_copy_past(dst + done, bytes, n);
-		TRY(shd_runs_release(reader, at + done, n, dst + done, bytes, err));
+		TRY(shd_runs_fetch(reader, at + done, n, to, &bytes, err));
+		if (bytes != r->dst + done)
+			TRY(shd_runs_put(r, r->dst + done, bytes, n, err));
+		TRY(shd_runs_release(reader, at + done, n, to, bytes, err));
 	}
 	return SHERD_OK;
 }
 
 /* Hands out the runs' parts that lie in window [start, start+len) of the piece; runs that end there are done. */
-static void scatter(runs *r, const uint8_t *window, uint64_t start, uint64_t len)
+static int scatter(runs *r, const uint8_t *window, uint64_t start, uint64_t len, sherd_error *err)
 {
 	uint64_t stop = start + len;
 	while (!r->done && r->src < stop) {
 		uint64_t from = r->src > start ? r->src : start;
 		uint64_t to = r->src + r->length < stop ? r->src + r->length : stop;
-		shd_copy_past(r->dst + (from - r->src), window + (from - start), (size_t)(to - from));
+		TRY(shd_runs_put(r, r->dst + (from - r->src), window + (from - start), (size_t)(to - from), err));
 		if (r->src + r->length > stop)
-			return;
+			break;
 		shd_runs_next(r);
 	}
+	return SHERD_OK;
 }
 
 /* Are the runs so far apart that what lies between them is better not read? */
@@ -135,7 +148,7 @@ int shd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t *s
 	bool straight = !r->outer || r->length >= DIRECT || sparse(r);
 	while (!r->done) {
 		if (straight) {
-			TRY(read_straight(reader, base + r->src, r->dst, r->length, err));
+			TRY(read_straight(r, reader, base + r->src, scratch, err));
 			shd_runs_next(r);
 			continue;
 		}
@@ -145,7 +158,10 @@ int shd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t *s
 		/* A run that the window cuts is copied again from its start by the next one. */
 		uint64_t whole = start + n;
 		while (!r->done && r->src + r->length <= whole) {
-			memcpy(r->dst, scratch + (r->src - start), (size_t)r->length);
+			if (r->device)
+				TRY(shd_runs_put(r, r->dst, scratch + (r->src - start), (size_t)r->length, err));
+			else
+				memcpy(r->dst, scratch + (r->src - start), (size_t)r->length);
 			shd_runs_next(r);
 		}
 	}
@@ -163,7 +179,7 @@ static int copy_block(runs *r, const sherd_reader *reader, uint64_t base, uint64
 		for (size_t done = 0; done < n; done += CACHED) {
 			size_t part = n - done < CACHED ? n - done : CACHED;
 			crc = shd_crc32(crc, bytes + done, part);
-			scatter(r, bytes + done, at + done, part);
+			TRY(scatter(r, bytes + done, at + done, part, err));
 		}
 		TRY(shd_runs_release(reader, base + at, n, scratch, bytes, err));
 	}

@@ -16,7 +16,9 @@ typedef struct runs {
 	uint64_t index[RUNS_MAX_DIMS];
 	uint64_t src; /* of the current run */
 	uint8_t *dst;
-	uint64_t end; /* of the last run, in the source */
+	uint64_t end;               /* of the last run, in the source */
+	const sherd_memory *device; /* that dst is an address of; NULL: the host's */
+	bool refused;               /* the device did not take something */
 	bool done;
 } runs;
 
@@ -41,6 +43,9 @@ int shd_runs_fetch(const sherd_reader *reader, uint64_t at, size_t len, uint8_t 
                    sherd_error *err);
 int shd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const uint8_t *scratch, const uint8_t *bytes,
                      sherd_error *err);
+
+/* Copies len bytes to an address of where the runs go. */
+int shd_runs_put(runs *r, uint8_t *dst, const uint8_t *src, size_t len, sherd_error *err);
 
 /* Copies all runs from the piece that begins at byte `base` of the reader; scratch has RUNS_WINDOW
  * bytes, or those of the piece. */
