@@ -7,17 +7,15 @@
 #define SHD_ENGINE_CKPT_CLAIM_H
 
 #include "base/meter.h"
+#include "engine/publish/claim.h"
 #include "format/ckpt/claim.h"
 
 #include <sherd/store.h>
 
 typedef struct ckpt_hold {
-	sherd_store *store;
-	const char *prefix; /* borrowed */
-	shd_ckpt_claim claim;
-	sherd_lock *lock; /* NULL on stores that cannot lock */
-	bool created;     /* false: joined */
-	bool took_over;   /* from one that may live */
+	const char *prefix;   /* borrowed */
+	shd_ckpt_claim claim; /* what it says */
+	shd_claim held;
 } ckpt_hold;
 
 /* What to do about a claim of another set that is in the way. */
@@ -31,10 +29,6 @@ typedef struct ckpt_force {
  * by_ranks follow the claim joined. meter, here and below, may be NULL; it is asked whether to go on. */
 int shd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const shd_ckpt_claim *mine,
                   const ckpt_force *force, shd_meter *meter, sherd_error *err);
-/* Lets go; the claim stays for others of the set. */
-void shd_ckpt_release(ckpt_hold *hold);
-/* Lets go and removes the claim if it is still this set's. */
-int shd_ckpt_drop(ckpt_hold *hold, sherd_error *err);
 /* Lets go, and removes the claim only if nobody else holds it and no shard of the set is there. Before that, if nobody
  * else of the set lives, so that nobody can be publishing it, or the claim is another's by now (claimed is false then):
  * calls take_back(), which may remove shards. */

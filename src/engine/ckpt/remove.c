@@ -69,14 +69,14 @@ static int remove_claimed(sherd_store *store, const char *prefix, const char *id
 		rc = remove_remove_files(store, &files, err);
 	shd_ckpt_files_done(&files);
 	if (rc < 0 && nothing_yet) {
-		(void)shd_ckpt_drop(&hold, NULL);
+		(void)shd_claim_drop(&hold.held, NULL);
 		return rc;
 	}
 	if (rc < 0) {
-		shd_ckpt_release(&hold); /* the claim stays: the next save, prune or removal goes on */
+		shd_claim_leave(&hold.held); /* the claim stays: the next save, prune or removal goes on */
 		return rc;
 	}
-	return shd_ckpt_drop(&hold, err);
+	return shd_claim_drop(&hold.held, err);
 }
 
 int shd_ckpt_remove_set(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
@@ -156,10 +156,10 @@ int shd_ckpt_remove_strays(sherd_store *store, const char *prefix, const char *i
 	TRY(shd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
 	rc = remove_listed(store, prefix, identity, err);
 	if (rc < 0) {
-		(void)shd_ckpt_drop(&hold, NULL);
+		(void)shd_claim_drop(&hold.held, NULL);
 		return rc;
 	}
-	return shd_ckpt_drop(&hold, err);
+	return shd_claim_drop(&hold.held, err);
 }
 
 /* Metadata that somebody copied needs the shards of the set that it was copied from. */

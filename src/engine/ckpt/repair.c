@@ -257,10 +257,10 @@ static int ckpt_repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
 	int rc = check_members(g, &c, err);
 	if (rc == SHERD_OK)
 		rc = shd_ckpt_publish(&p, err);
-	if (rc < 0 && !h.created)
-		shd_ckpt_release(&h);
+	if (rc < 0 && h.held.joined)
+		shd_claim_leave(&h.held);
 	else
-		(void)shd_ckpt_drop(&h, NULL);
+		(void)shd_claim_drop(&h.held, NULL);
 	TRY(rc);
 	if (repaired)
 		*repaired = c.set_id;

@@ -159,9 +159,9 @@ static int ckpt_save_claim(sherd_ckpt_saver *s, sherd_error *err)
 	TRY(look_at_committed(s, err));
 	if (s->settled) {
 		s->holding = false;
-		return shd_ckpt_drop(&s->hold, err);
+		return shd_claim_drop(&s->hold.held, err);
 	}
-	if (s->hold.created && !s->hold.claim.named_by_set)
+	if (!s->hold.held.joined && !s->hold.claim.named_by_set)
 		TRY(look_for_orphans(s, &now, err));
 	return orphans_in_the_way(s, now, err);
 }

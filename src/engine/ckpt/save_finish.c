@@ -95,19 +95,19 @@ static standing published_as(const sherd_ckpt_saver *s, int rc)
 static void tidy(sherd_ckpt_saver *s)
 {
 	int rc = SHERD_OK;
-	if (s->before.there || s->hold.took_over || s->hold.claim.named_by_set)
+	if (s->before.there || s->hold.held.took_over || s->hold.claim.named_by_set)
 		rc = shd_ckpt_clear_unnamed(s->store, s->prefix, &s->set_id, NULL);
 	if (rc == SHERD_OK)
-		(void)shd_ckpt_drop(&s->hold, NULL);
+		(void)shd_claim_drop(&s->hold.held, NULL);
 	else
-		shd_ckpt_release(&s->hold);
+		shd_claim_leave(&s->hold.held);
 	shd_ckpt_saver_free(s);
 }
 
 /* Lets the set be as it is. */
 static void leave(sherd_ckpt_saver *s)
 {
-	shd_ckpt_release(&s->hold);
+	shd_claim_leave(&s->hold.held);
 	shd_ckpt_saver_free(s);
 }
 
@@ -261,7 +261,7 @@ int sherd_ckpt_commit(sherd_store *store, const char *prefix, const sherd_ckpt_o
 	int rc = shd_ckpt_publish(&p, err);
 	if (rc == SHERD_EINCOMPLETE) {
 		/* The ranks that are missing may still come: their claim stays. */
-		shd_ckpt_release(&s->hold);
+		shd_claim_leave(&s->hold.held);
 		s->holding = false;
 		return rc;
 	}

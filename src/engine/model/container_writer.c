@@ -314,7 +314,7 @@ void sherd_model_writer_abort(sherd_model_writer *writer)
 	if (writer->unknown)
 		shd_claim_leave(&writer->claim);
 	else
-		shd_claim_drop(&writer->claim);
+		(void)shd_claim_drop(&writer->claim, NULL);
 	shd_container_batch_done(&writer->batch);
 	if (writer->metered)
 		shd_meter_done(&writer->meter);

@@ -94,34 +94,34 @@ static void put_claim(shd_buf *out, uint32_t files)
 }
 
 /* How many files a claim speaks of; 0 when it is not the text of one. */
-static int files_of_claim(const char *text, size_t len, uint32_t *out, sherd_error *err)
+static int files_of_claim(shd_str text, uint32_t *out, sherd_error *err)
 {
 	SHD_AUTO_BUF first = {0}, all = {0};
 	shd_sdnb_name parsed;
-	const char *end = len ? memchr(text, '\n', len) : NULL;
+	const char *end = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
 	*out = 0;
 	if (!end)
 		return SHERD_OK;
 	shd_buf_u8(&first, 'x');
-	shd_buf_append(&first, text, (size_t)(end - text));
+	shd_buf_append(&first, text.ptr, (size_t)(end - text.ptr));
 	TRY(shd_buf_check(&first, err));
 	/* Each file has a line as long as the first one's, or longer. */
 	if (!shd_sdnb_name_parse((shd_str){(const char *)first.data, first.len}, &parsed) ||
-	    parsed.count > len / first.len)
+	    parsed.count > text.len / first.len)
 		return SHERD_OK;
 	put_claim(&all, parsed.count);
 	TRY(shd_buf_check(&all, err));
-	*out = all.len == len && memcmp(all.data, text, len) == 0 ? parsed.count : 0;
+	*out = all.len == text.len && memcmp(all.data, text.ptr, text.len) == 0 ? parsed.count : 0;
 	return SHERD_OK;
 }
 
 /* What a dead save left: its files, unless the first one made them a set. */
-static int save_sdnb_clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
+static int save_sdnb_clear_dead(void *arg, shd_str text, sherd_error *err)
 {
 	const set *s = arg;
 	set dead = {.store = s->store, .base = s->base};
 	bool committed = true;
-	int rc = files_of_claim(text, len, &dead.files, err);
+	int rc = files_of_claim(text, &dead.files, err);
 	if (rc == SHERD_OK && dead.files)
 		rc = name(&dead, 0, err);
 	if (rc == SHERD_OK && dead.files)
@@ -148,7 +148,8 @@ static int save_sdnb_claim(set *s, shd_arena *arena, sherd_error *err)
 	const char *name = (const char *)key.data;
 	sherd_error failure;
 	bool saving;
-	TRY(shd_claim_clear(s->store, name, save_sdnb_clear_dead, s, err));
+	const shd_claim_rules rules = {.mode = SHERD_LOCK_EXCLUSIVE, .clear = save_sdnb_clear_dead, .arg = s};
+	TRY(shd_claim_clear(s->store, name, &rules, err));
 	int rc = check_free(s, arena, &failure);
 	if (rc < 0) {
 		TRY(save_sdnb_exists(s, name, &saving, err));
@@ -157,8 +158,7 @@ static int save_sdnb_claim(set *s, shd_arena *arena, sherd_error *err)
 		if (!saving)
 			return rc;
 	}
-	return shd_claim_take(&s->claim, s->store, name, (shd_str){(const char *)text.data, text.len},
-	                      save_sdnb_clear_dead, s, err);
+	return shd_claim_take(&s->claim, s->store, name, &text, &rules, err);
 }
 
 static int save_sdnb_write(set *s, uint32_t index, const shd_sdnb_out *out, shd_meter *meter, sherd_error *err)
@@ -231,7 +231,7 @@ static int save_set(const shd_sdnb_out *out, sherd_store *store, const char *key
 	if (left)
 		shd_claim_leave(&s.claim);
 	else
-		shd_claim_drop(&s.claim);
+		(void)shd_claim_drop(&s.claim, NULL);
 	shd_buf_done(&s.key);
 	return rc;
 }

@@ -3,12 +3,15 @@
 #include "engine/publish/head.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 SHD_AUTO_DEFINE(sherd_lock, sherd_lock_release)
 
-enum { MOST_TRIES = 100 };
+/* PATIENCE: exclusive locks on a shared claim are held for a moment by those who look whether it is dead. Who takes
+ * over waits for them, about 0.2 s, and not for somebody who may read the claim and keeps it locked. */
+enum { MOST_TRIES = 100, PATIENCE = 20 };
 
-#define MOST_TEXT (64u << 20)
+static const sherd_limits claim_limits = {.metadata_bytes = 64u << 20};
 
 static const char *publish_claim_name_of(const shd_claim *c)
 {
@@ -21,150 +24,284 @@ static int cannot_tell(void *arg, const char *text, size_t len)
 	return -1;
 }
 
-/* What stands there after a lost answer is ours by its text, unless that says nothing. Should two write the same, both
- * may try. */
-static int create_unlocked(shd_claim *c, shd_str text, sherd_error *err)
+/* Writes the claim, in place of the one with this identity; "": where none is. What stands there after a lost answer is
+ * ours by its text, unless that says nothing. Should two write the same, both may try. */
+static int publish_claim_put(shd_claim *c, const char *base, const shd_buf *text, sherd_error *err)
 {
 	const shd_publication p = {.store = c->store,
 	                           .key = publish_claim_name_of(c),
-	                           .text = text.ptr,
-	                           .len = text.len,
-	                           .is_ours = text.len ? NULL : cannot_tell};
+	                           .base = base,
+	                           .text = text->len ? (const void *)text->data : "",
+	                           .len = text->len,
+	                           .is_ours = text->len ? NULL : cannot_tell};
 	shd_published now;
 	int rc = shd_head_publish(&p, &now, err);
 	memcpy(c->identity, now.identity, sizeof(c->identity));
 	return rc;
 }
 
-/* Of the claim under our lock. */
-static int know_identity(shd_claim *c, sherd_error *err)
+static void publish_claim_release(shd_claim *c)
+{
+	sherd_lock_release(TAKE(c->lock));
+}
+
+/* Under our lock: 1 when the claim is the object with this identity, "" being any; 0 when another took its place, or it
+ * is gone. */
+static int confirm(shd_claim *c, const char *identity, sherd_error *err)
+{
+	sherd_stat now;
+	int rc = sherd_store_stat(&now, c->store, publish_claim_name_of(c), err);
+	if (rc == SHERD_OK && (!*identity || strcmp(now.identity, identity) == 0)) {
+		memcpy(c->identity, now.identity, sizeof(c->identity));
+		return 1;
+	}
+	return rc == SHERD_OK || rc == SHERD_ENOTFOUND ? 0 : rc;
+}
+
+static int publish_claim_lost(sherd_error *err)
+{
+	return shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this claim while it was held");
+}
+
+static int publish_claim_create(shd_claim *c, const shd_buf *text, sherd_lock_mode mode, sherd_error *err)
+{
+	if (!shd_can_lock(c->store))
+		return publish_claim_put(c, "", text, err);
+	TRY(sherd_store_create_locked(&c->lock, c->store, publish_claim_name_of(c),
+	                              text->len ? (const void *)text->data : "", text->len, mode, err));
+	int rc = confirm(c, "", err);
+	if (rc > 0)
+		return SHERD_OK;
+	if (rc < 0)
+		(void)sherd_store_remove(c->store, publish_claim_name_of(c), NULL);
+	publish_claim_release(c);
+	return rc < 0 ? rc : publish_claim_lost(err);
+}
+
+/* The text is NULL when it is too long for a claim's. SHERD_ENOTFOUND: there is none. */
+static int publish_claim_read(const shd_claim *c, shd_head *out, sherd_error *err)
 {
 	sherd_stat stat;
+	int rc = shd_head_read(out, c->store, publish_claim_name_of(c), &claim_limits, err);
+	if (rc != SHERD_ELIMIT)
+		return rc;
 	TRY(sherd_store_stat(&stat, c->store, publish_claim_name_of(c), err));
-	memcpy(c->identity, stat.identity, sizeof(c->identity));
+	*out = (shd_head){0};
+	memcpy(out->identity, stat.identity, sizeof(out->identity));
 	return SHERD_OK;
 }
 
-static int publish_claim_create(shd_claim *c, shd_str text, sherd_error *err)
+static shd_str text_of(const shd_head *there)
 {
-	if (!shd_can_lock(c->store))
-		return create_unlocked(c, text, err);
-	TRY(sherd_store_create_locked(&c->lock, c->store, publish_claim_name_of(c), text.ptr, text.len,
-	                              SHERD_LOCK_EXCLUSIVE, err));
-	int rc = know_identity(c, err);
-	if (rc == SHERD_OK)
-		return rc;
-	if (rc == SHERD_ENOTFOUND)
-		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this claim while it was held");
-	else
-		(void)sherd_store_remove(c->store, publish_claim_name_of(c), NULL);
-	sherd_lock_release(TAKE(c->lock));
+	return (shd_str){there->text, there->len};
+}
+
+/* ---- what becomes of one that is there: 1 when it is ours, 0 when the state changed under us */
+
+/* Somebody who looks whether a shared claim is dead goes again. */
+static int publish_claim_join(shd_claim *c, const char *identity, sherd_lock_mode mode, sherd_error *err)
+{
+	int rc = SHERD_OK;
+	if (shd_can_lock(c->store))
+		rc = sherd_store_lock(&c->lock, c->store, publish_claim_name_of(c), mode, err);
+	if (rc == SHERD_ENOTFOUND || (rc == SHERD_ECONFLICT && mode == SHERD_LOCK_SHARED))
+		return 0;
+	TRY(rc);
+	rc = confirm(c, identity, err);
+	c->joined = rc > 0;
+	if (rc <= 0)
+		publish_claim_release(c);
 	return rc;
 }
 
-/* Whose lock can be had is dead. */
-static int lock_dead(const shd_claim *c, sherd_lock **out, sherd_error *err)
+/* In the place of a claim that somebody may still hold: what was replaced meanwhile is looked at in the next try. */
+static int publish_claim_take_over(shd_claim *c, const char *identity, const shd_buf *text, sherd_lock_mode mode,
+                                   sherd_error *err)
 {
+	int rc = publish_claim_put(c, identity, text, err);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT)
+		return 0;
+	TRY(rc);
+	char ours[sizeof(c->identity)];
+	memcpy(ours, c->identity, sizeof(ours));
+	rc = publish_claim_join(c, ours, mode, err);
+	c->joined = false;
+	c->took_over = true;
+	return rc;
+}
+
+/* What has taken its place since it was looked at stays. */
+static int remove_seen(const shd_claim *c, const char *identity, sherd_error *err)
+{
+	int rc = sherd_store_remove_if(c->store, publish_claim_name_of(c), identity, err);
+	return rc == SHERD_ECONFLICT ? SHERD_OK : rc;
+}
+
+/* Under its lock, what the claim's save left goes, and then the claim. 1: it is held, or nobody can tell. Somebody who
+ * takes over replaces the claim without asking for the lock, and lives. */
+static int publish_claim_clear_dead(const shd_claim *c, const shd_head *there, const shd_claim_rules *rules,
+                                    sherd_error *err)
+{
+	shd_claim alone = {.store = c->store, .key = c->key};
 	if (!shd_can_lock(c->store))
-		return shd_fail(err, SHERD_ECONFLICT, "conflict",
-		                "somebody may be saving; remove this object if that is dead");
-	int rc = sherd_store_lock(out, c->store, publish_claim_name_of(c), SHERD_LOCK_EXCLUSIVE, err);
-	return rc == SHERD_ECONFLICT ? shd_fail(err, rc, "conflict", "somebody else is saving") : rc;
+		return 1;
+	int rc = sherd_store_lock(&alone.lock, c->store, publish_claim_name_of(c), SHERD_LOCK_EXCLUSIVE, err);
+	if (rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND)
+		return rc == SHERD_ECONFLICT;
+	TRY(rc);
+	rc = confirm(&alone, there->identity, err);
+	bool same = rc > 0;
+	if (same)
+		rc = rules->clear ? rules->clear(rules->arg, text_of(there), err) : SHERD_OK;
+	if (same && rc == SHERD_OK)
+		rc = remove_seen(c, there->identity, err);
+	publish_claim_release(&alone);
+	return rc;
 }
 
-/* Under its lock, what the claim's save left goes, and then the claim. */
-static int publish_claim_clear_dead(const shd_claim *c, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
+static int publish_claim_held(const shd_claim *c, const shd_head *there, const shd_claim_rules *rules, sherd_error *err)
 {
-	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
-	char *text;
-	size_t len;
-	TRY(lock_dead(c, &lock, err));
-	if (clear) {
-		TRY(sherd_store_get(&text, &len, c->store, publish_claim_name_of(c), MOST_TEXT, err));
-		int rc = clear(arg, text, len, err);
-		free(text);
-		TRY(rc);
-	}
-	return sherd_store_remove(c->store, publish_claim_name_of(c), err);
+	if (rules->held)
+		return rules->held(rules->arg, text_of(there), err);
+	return shd_fail(err, SHERD_ECONFLICT, "conflict", "%s",
+	                shd_can_lock(c->store) ? "somebody else is saving"
+	                                       : "somebody may be saving; remove this object if that is dead");
 }
 
-/* A claim is there: it goes, or its save lives. */
-static int publish_claim_settle(const shd_claim *c, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
+/* Locks on a shared claim are exclusive only while somebody looks whether it is dead, or clears it: that passes. */
+static int is_passing(const shd_claim *c, bool *yes, sherd_error *err)
 {
-	int rc = publish_claim_clear_dead(c, clear, arg, err);
-	return rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
+	SHD_AUTO(sherd_lock, sherd_lock_release) shared = NULL;
+	int rc = SHERD_OK;
+	if (shd_can_lock(c->store))
+		rc = sherd_store_lock(&shared, c->store, publish_claim_name_of(c), SHERD_LOCK_SHARED, err);
+	*yes = rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND;
+	return *yes ? SHERD_OK : rc;
 }
 
-/* 1 when the claim is ours, 0 when the state changed under us. */
-static int try_take(shd_claim *c, shd_str text, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
+static int publish_claim_settle(shd_claim *c, const shd_head *there, const shd_buf *text, const shd_claim_rules *rules,
+                                bool patient, sherd_error *err)
 {
-	int rc = publish_claim_create(c, text, err);
-	if (rc == SHERD_EEXIST)
-		return publish_claim_settle(c, clear, arg, err);
-	return rc < 0 ? rc : 1;
+	int ours = rules->judge ? rules->judge(rules->arg, text_of(there), err) : 0;
+	TRY(ours);
+	bool passing = false, wait = patient || !rules->force;
+	int rc = ours ? publish_claim_join(c, there->identity, rules->mode, err)
+	              : publish_claim_clear_dead(c, there, rules, err);
+	if (ours ? rc || wait : rc <= 0)
+		return rc;
+	if (!ours && wait && rules->mode == SHERD_LOCK_SHARED)
+		TRY(is_passing(c, &passing, err));
+	if (passing)
+		return 0;
+	TRY(publish_claim_held(c, there, rules, err));
+	return publish_claim_take_over(c, there->identity, text, rules->mode, err);
 }
 
-/* The name was always taken, and never by a claim. */
-static int never_free(const shd_claim *c, sherd_error *err)
+static int try_take(shd_claim *c, const shd_buf *text, const shd_claim_rules *rules, bool patient, bool *seen,
+                    sherd_error *err)
 {
-	sherd_stat stat;
-	if (sherd_store_stat(&stat, c->store, publish_claim_name_of(c), NULL) == SHERD_OK)
-		return shd_fail(err, SHERD_ECONFLICT, "conflict", "other saves come and go too fast");
-	return shd_fail(err, SHERD_EEXIST, "cannot-replace", "something that is no file of ours is in its way");
-}
-
-int shd_claim_take(shd_claim *out, sherd_store *store, const char *key, shd_str text, shd_claim_clear_fn *clear,
-                   void *arg, sherd_error *err)
-{
-	shd_claim c = {.store = store};
-	sherd_error failure = {0}; /* some come on the way to success */
-	shd_buf_append(&c.key, key, strlen(key) + 1);
-	int rc = shd_buf_check(&c.key, &failure);
-	for (int tries = 0; rc == SHERD_OK && tries < MOST_TRIES; tries++)
-		rc = try_take(&c, text, clear, arg, &failure);
+	shd_head there = {0};
+	int rc = publish_claim_create(c, text, rules->mode, err);
+	if (rc != SHERD_EEXIST)
+		return rc < 0 ? rc : 1;
+	rc = publish_claim_read(c, &there, err);
+	*seen = rc == SHERD_OK;
 	if (rc == SHERD_OK)
-		rc = never_free(&c, &failure);
+		rc = publish_claim_settle(c, &there, text, rules, patient, err);
+	free(there.text);
+	return rc == SHERD_ENOTFOUND ? 0 : rc;
+}
+
+/* ---- */
+
+/* Most changes are seen at once; what takes longer is worth about two seconds. */
+static void pause_after(int tries)
+{
+	struct timespec t = {.tv_nsec = (tries < 20 ? tries : 20) * 1000000L};
+	if (tries)
+		(void)nanosleep(&t, NULL);
+}
+
+/* The name was always taken: by claims that came and went, by one that somebody keeps locked, or never by a claim. */
+static int never_free(bool seen, const shd_claim_rules *rules, sherd_error *err)
+{
+	if (!seen)
+		return shd_fail(err, SHERD_EEXIST, "cannot-replace", "a folder, or something else, has this name");
+	return shd_fail(err, SHERD_ECONFLICT, "conflict", "other saves come and go too fast%s",
+	                rules->mode == SHERD_LOCK_SHARED ? ", or somebody keeps it locked: taking over goes past that"
+	                                                 : "");
+}
+
+static int claim_of(shd_claim *out, sherd_store *store, const char *key, sherd_error *err)
+{
+	*out = (shd_claim){.store = store};
+	shd_buf_append(&out->key, key, strlen(key) + 1);
+	return shd_buf_check(&out->key, err);
+}
+
+/* rc > 0: it is ours. */
+static int publish_claim_end(shd_claim *out, shd_claim *c, int rc, sherd_error *failure, sherd_error *err)
+{
 	if (rc > 0) {
-		*out = c;
+		*out = *c;
 		return SHERD_OK;
 	}
-	rc = shd_in_object(&failure, rc, key);
-	shd_buf_done(&c.key);
-	return shd_pass(err, rc, &failure);
+	rc = shd_in_object(failure, rc, publish_claim_name_of(c));
+	shd_claim_leave(c);
+	return shd_pass(err, rc, failure);
 }
 
-int shd_claim_clear(sherd_store *store, const char *key, shd_claim_clear_fn *clear, void *arg, sherd_error *err)
+int shd_claim_take(shd_claim *out, sherd_store *store, const char *key, const shd_buf *text,
+                   const shd_claim_rules *rules, sherd_error *err)
 {
-	shd_claim c = {.store = store};
+	shd_claim c;
+	sherd_error failure = {0}; /* some come on the way to success */
+	bool seen = false;
+	TRY(claim_of(&c, store, key, err));
+	int rc = SHERD_OK;
+	for (int tries = 0; rc == SHERD_OK && tries < MOST_TRIES; tries++) {
+		if (seen)
+			pause_after(tries);
+		rc = shd_meter_ask(rules->meter, &failure);
+		if (rc == SHERD_OK)
+			rc = try_take(&c, text, rules, tries < PATIENCE, &seen, &failure);
+	}
+	if (rc == SHERD_OK)
+		rc = never_free(seen, rules, &failure);
+	return publish_claim_end(out, &c, rc, &failure, err);
+}
+
+int shd_claim_clear(sherd_store *store, const char *key, const shd_claim_rules *rules, sherd_error *err)
+{
+	shd_claim c;
+	shd_head there = {0};
 	sherd_error failure = {0};
-	sherd_stat stat;
-	shd_buf_append(&c.key, key, strlen(key) + 1);
-	int rc = shd_buf_check(&c.key, &failure);
+	TRY(claim_of(&c, store, key, err));
+	int rc = publish_claim_read(&c, &there, &failure);
 	if (rc == SHERD_OK)
-		rc = sherd_store_stat(&stat, store, key, &failure);
-	if (rc == SHERD_OK)
-		rc = publish_claim_settle(&c, clear, arg, &failure);
-	else if (rc == SHERD_ENOTFOUND)
-		rc = SHERD_OK;
-	rc = shd_in_object(&failure, rc, key);
-	shd_buf_done(&c.key);
-	return shd_pass(err, rc, &failure);
+		rc = publish_claim_clear_dead(&c, &there, rules, &failure);
+	if (rc > 0)
+		rc = publish_claim_held(&c, &there, rules, &failure);
+	free(there.text);
+	return publish_claim_end(NULL, &c, rc == SHERD_ENOTFOUND ? SHERD_OK : rc, &failure, err);
 }
 
-int shd_claim_take_over(shd_claim *out, sherd_store *store, const char *key, sherd_error *err)
+int shd_claim_adopt(shd_claim *out, sherd_store *store, const char *key, sherd_error *err)
 {
-	shd_claim c = {.store = store};
-	shd_buf_append(&c.key, key, strlen(key) + 1);
-	int rc = shd_buf_check(&c.key, err);
+	static const shd_claim_rules rules = {.mode = SHERD_LOCK_EXCLUSIVE};
+	shd_claim c;
+	sherd_error failure = {0};
+	TRY(claim_of(&c, store, key, err));
+	int rc = shd_can_lock(store) ? sherd_store_lock(&c.lock, store, key, SHERD_LOCK_EXCLUSIVE, &failure)
+	                             : SHERD_ECONFLICT;
 	if (rc == SHERD_OK)
-		rc = lock_dead(&c, &c.lock, err);
-	if (rc == SHERD_OK)
-		rc = know_identity(&c, err);
-	if (rc == SHERD_OK)
-		*out = c;
-	else
-		shd_claim_leave(&c);
-	return shd_in_object(err, rc, key);
+		rc = confirm(&c, "", &failure);
+	else if (rc == SHERD_ECONFLICT)
+		rc = publish_claim_held(&c, &(shd_head){0}, &rules, &failure);
+	if (rc == 0)
+		rc = shd_fail(&failure, SHERD_ENOTFOUND, "not-found", "no such object");
+	c.joined = true;
+	return publish_claim_end(out, &c, rc, &failure, err);
 }
 
 int shd_claim_check(const shd_claim *claim, sherd_error *err)
@@ -174,8 +311,23 @@ int shd_claim_check(const shd_claim *claim, sherd_error *err)
 	if (rc == SHERD_OK && strcmp(now.identity, claim->identity) == 0)
 		return SHERD_OK;
 	if (rc == SHERD_OK || rc == SHERD_ENOTFOUND)
-		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody removed this claim while it was held");
+		rc = publish_claim_lost(err);
 	return shd_in_object(err, rc, publish_claim_name_of(claim));
+}
+
+/* Somebody who looks whether the claim is dead holds it for a moment; others of the set hold it for long. */
+bool shd_claim_alone(shd_claim *claim)
+{
+	int rc = SHERD_ECONFLICT;
+	if (!shd_can_lock(claim->store))
+		return !claim->joined;
+	publish_claim_release(claim);
+	for (int tries = 0; rc == SHERD_ECONFLICT && tries < 8; tries++) {
+		pause_after(tries);
+		rc = sherd_store_lock(&claim->lock, claim->store, publish_claim_name_of(claim), SHERD_LOCK_EXCLUSIVE,
+		                      NULL);
+	}
+	return rc == SHERD_OK;
 }
 
 void shd_claim_leave(shd_claim *claim)
@@ -185,10 +337,9 @@ void shd_claim_leave(shd_claim *claim)
 	*claim = (shd_claim){0};
 }
 
-void shd_claim_drop(shd_claim *claim)
+int shd_claim_drop(shd_claim *claim, sherd_error *err)
 {
-	if (!claim->store)
-		return;
-	(void)sherd_store_remove_if(claim->store, publish_claim_name_of(claim), claim->identity, NULL);
+	int rc = claim->store ? remove_seen(claim, claim->identity, err) : SHERD_OK;
 	shd_claim_leave(claim);
+	return rc;
 }

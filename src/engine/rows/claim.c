@@ -43,11 +43,11 @@ typedef struct rows_clearing {
 	const sherd_limits *limits;
 } rows_clearing;
 
-static int rows_claim_clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
+static int rows_claim_clear_dead(void *arg, shd_str text, sherd_error *err)
 {
 	const rows_clearing *k = arg;
 	const rows_claim *c = k->claim;
-	(void)text, (void)len;
+	(void)text;
 	return shd_rows_clear(c->store, c->folder, (const char *)c->key.data, k->limits, err);
 }
 
@@ -123,20 +123,20 @@ static int try_claim(rows_claim *c, const rows_claim_options *o, sherd_error *er
 {
 	SHD_AUTO_BUF text = {0};
 	rows_clearing k = {c, o->limits};
+	const shd_claim_rules rules = {.mode = SHERD_LOCK_EXCLUSIVE, .clear = rows_claim_clear_dead, .arg = &k};
 	const char *key = (const char *)c->key.data;
 	bool claimed;
 	uint32_t next = 0;
 	TRY(rows_claim_look(c, o->append, false, &claimed, &next, err));
 	if (claimed)
-		return shd_claim_clear(c->store, key, rows_claim_clear_dead, &k, err);
+		return shd_claim_clear(c->store, key, &rules, err);
 	c->first = next;
 	TRY(describe_us(c, o->time_ns, &text, err));
-	TRY(shd_claim_take(&c->claim, c->store, key, (shd_str){(const char *)text.data, text.len},
-	                   rows_claim_clear_dead, &k, err));
+	TRY(shd_claim_take(&c->claim, c->store, key, &text, &rules, err));
 	int rc = rows_claim_look(c, o->append, true, &claimed, &next, err);
 	if (rc == SHERD_OK && next == c->first)
 		return 1;
-	shd_claim_drop(&c->claim);
+	(void)shd_claim_drop(&c->claim, NULL);
 	return rc;
 }
 
@@ -169,7 +169,7 @@ int shd_rows_claim_take_over(rows_claim *out, sherd_store *store, const char *fo
 	rows_claim c = {.store = store, .folder = folder};
 	int rc = shd_folder_key(&c.key, folder, SHD_ROWS_MARKER, err);
 	if (rc == SHERD_OK)
-		rc = shd_claim_take_over(&c.claim, store, (const char *)c.key.data, err);
+		rc = shd_claim_adopt(&c.claim, store, (const char *)c.key.data, err);
 	if (rc == SHERD_OK) {
 		*out = c;
 		return rc;
@@ -188,7 +188,7 @@ void shd_rows_claim_leave(rows_claim *claim)
 
 void shd_rows_claim_drop(rows_claim *claim)
 {
-	shd_claim_drop(&claim->claim);
+	(void)shd_claim_drop(&claim->claim, NULL);
 	shd_folder_remove_made(claim->store, claim->folder, claim->made);
 	shd_buf_done(&claim->key);
 }

@@ -152,14 +152,14 @@ static int clear_one(const clearing *k, const shd_map *named, const char *ending
 }
 
 /* Removes what a dead save wrote or was to remove and the head does not name; nothing when its claim is damaged. */
-static int set_clear_dead(void *arg, const char *text, size_t len, sherd_error *err)
+static int set_clear_dead(void *arg, shd_str text, sherd_error *err)
 {
 	const clearing *k = arg;
 	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
 	shd_set_claim claim = {0};
 	sherd_error damage;
 	bool unread;
-	int rc = shd_set_claim_decode(text, len, &k->c->arena, &claim, &damage);
+	int rc = shd_set_claim_decode(text.ptr, text.len, &k->c->arena, &claim, &damage);
 	if (rc == SHERD_ENOMEM || rc == SHERD_EVERSION) {
 		if (err)
 			*err = damage;
@@ -171,13 +171,18 @@ static int set_clear_dead(void *arg, const char *text, size_t len, sherd_error *
 	return SHERD_OK;
 }
 
+static shd_claim_rules rules_of_set(clearing *k)
+{
+	return (shd_claim_rules){.mode = SHERD_LOCK_EXCLUSIVE, .clear = set_clear_dead, .arg = k};
+}
+
 static int claim_set(shd_conversion *c, shd_conversion_set *s, const former *old, shd_claim *out, sherd_error *err)
 {
 	SHD_AUTO_BUF text = {0};
 	clearing k = {c, s};
+	const shd_claim_rules rules = rules_of_set(&k);
 	TRY(put_endings(c, &text, s, old, err));
-	return shd_claim_take(out, c->store, s->claim, (shd_str){(const char *)text.data, text.len}, set_clear_dead, &k,
-	                      err);
+	return shd_claim_take(out, c->store, s->claim, &text, &rules, err);
 }
 
 /* ---- the steps */
@@ -220,7 +225,8 @@ static int check_unclaimed(shd_conversion *c, shd_conversion_set *s, const forme
 {
 	clearing k = {c, s};
 	sherd_error failure;
-	TRY(shd_claim_clear(c->store, s->claim, set_clear_dead, &k, err));
+	const shd_claim_rules rules = rules_of_set(&k);
+	TRY(shd_claim_clear(c->store, s->claim, &rules, err));
 	int ready = set_check_names(c, s, old, *fresh, &failure);
 	if (ready > 0)
 		return ready;
@@ -250,7 +256,7 @@ static int set_begin(shd_conversion *c, shd_conversion_set *s, former *old, bool
 		*fresh |= ready == 0;
 	}
 	if (ready <= 0)
-		shd_claim_drop(claim);
+		(void)shd_claim_drop(claim, NULL);
 	return ready;
 }
 
@@ -315,6 +321,6 @@ int shd_conversion_set_write(shd_conversion *c, shd_conversion_set *s, sherd_err
 	if (left)
 		shd_claim_leave(&claim);
 	else
-		shd_claim_drop(&claim);
+		(void)shd_claim_drop(&claim, NULL);
 	return rc;
 }

@@ -559,7 +559,7 @@ TEST(commit_leaves_a_repair_alone)
 	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
 	mine.repairing = true;
 	assert_ok(shd_ckpt_hold(&hold, STORE, "m", &mine, NULL, NULL, err));
-	shd_ckpt_release(&hold);
+	shd_claim_leave(&hold.held);
 	assert_refused(SHERD_ECONFLICT, "conflict", sherd_ckpt_commit(STORE, "m", NULL, err));
 	assert_keys(STORE, "m.saving m_shard_0.shard");
 }

@@ -403,7 +403,7 @@ static void claim_removal(sherd_store *store, const char *prefix, uint64_t seed)
 	shd_ckpt_claim mine = shd_ckpt_claim_of_us(&s->set_id, 1, 0);
 	mine.removing = true;
 	assert_ok(shd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
-	shd_ckpt_release(&hold);
+	shd_claim_leave(&hold.held);
 }
 
 TEST(a_removal_that_died_is_finished)

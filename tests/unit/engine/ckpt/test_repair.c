@@ -212,7 +212,7 @@ TEST(a_repair_that_died_does_not_make_its_shards_fair_game)
 	lose_metadata(STORE);
 	mine.repairing = true;
 	assert_ok(shd_ckpt_hold(&hold, STORE, "m", &mine, NULL, NULL, err));
-	shd_ckpt_release(&hold);
+	shd_claim_leave(&hold.held);
 	assert_ok(sherd_ckpt_prune(STORE, "", &(sherd_ckpt_prune_options){.keep = 1}, err));
 	assert_keys(STORE, "m_shard_0.shard m_shard_1.shard");
 	assert_ok(sherd_ckpt_repair(STORE, "m", NULL, NULL, err));

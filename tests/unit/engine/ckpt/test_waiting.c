@@ -216,7 +216,7 @@ TEST(a_claim_of_ranks_without_a_shard_is_dead)
 	ckpt_hold hold;
 	mine.by_ranks = true;
 	assert_ok(shd_ckpt_hold(&hold, STORE, "m", &mine, NULL, NULL, err));
-	shd_ckpt_release(&hold);
+	shd_claim_leave(&hold.held);
 	assert_ok(ckpt_sample_save(other, STORE, "m", err));
 	assert_sample(other, STORE, "m");
 }
