@@ -103,6 +103,12 @@ void shd_json_put_object_end(shd_json_writer *w);
 void shd_json_put_array_end(shd_json_writer *w);
 void shd_json_put_key(shd_json_writer *w, const char *key);
 void shd_json_put_key_str(shd_json_writer *w, shd_str key);
+/* A key and its value. */
+void shd_json_put_key_text(shd_json_writer *w, const char *key, const char *text);
+void shd_json_put_key_u64(shd_json_writer *w, const char *key, uint64_t v);
+void shd_json_put_key_bool(shd_json_writer *w, const char *key, bool v);
+void shd_json_put_key_object(shd_json_writer *w, const char *key, bool within_line);
+void shd_json_put_key_array(shd_json_writer *w, const char *key, bool within_line);
 void shd_json_put_string(shd_json_writer *w, shd_str text); /* valid UTF-8 */
 void shd_json_put_u64(shd_json_writer *w, uint64_t v);
 void shd_json_put_i64(shd_json_writer *w, int64_t v);

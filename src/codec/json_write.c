@@ -197,3 +197,33 @@ void shd_json_put_null(shd_json_writer *w)
 {
 	shd_json_put_raw(w, SHD_STR("null"));
 }
+
+void shd_json_put_key_text(shd_json_writer *w, const char *key, const char *text)
+{
+	shd_json_put_key(w, key);
+	shd_json_put_string(w, shd_str_of(text));
+}
+
+void shd_json_put_key_u64(shd_json_writer *w, const char *key, uint64_t v)
+{
+	shd_json_put_key(w, key);
+	shd_json_put_u64(w, v);
+}
+
+void shd_json_put_key_bool(shd_json_writer *w, const char *key, bool v)
+{
+	shd_json_put_key(w, key);
+	shd_json_put_bool(w, v);
+}
+
+void shd_json_put_key_object(shd_json_writer *w, const char *key, bool within_line)
+{
+	shd_json_put_key(w, key);
+	shd_json_put_object(w, within_line);
+}
+
+void shd_json_put_key_array(shd_json_writer *w, const char *key, bool within_line)
+{
+	shd_json_put_key(w, key);
+	shd_json_put_array(w, within_line);
+}

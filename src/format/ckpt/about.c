@@ -291,8 +291,7 @@ static void about_put_text(shd_json_writer *w, const char *key, const char *text
 {
 	if (!text)
 		return;
-	shd_json_put_key(w, key);
-	shd_json_put_string(w, shd_str_of(text));
+	shd_json_put_key_text(w, key, text);
 }
 
 static void put_object_text(shd_json_writer *w, const char *key, const char *json)
@@ -341,12 +340,10 @@ void shd_ckpt_about_put_front(const sherd_ckpt_about *a, uint64_t shard_count, s
 	put_integer(w, "ddpRank", a->has_ddp_rank, a->ddp_rank);
 	if (!shard_count && !a->strategy && !a->precision && !a->strategy_info && !a->sharding_extra)
 		return;
-	shd_json_put_key(w, "sharding");
-	shd_json_put_object(w, false);
+	shd_json_put_key_object(w, "sharding", false);
 	about_put_text(w, "strategy", a->strategy);
 	if (shard_count) {
-		shd_json_put_key(w, "shardCount");
-		shd_json_put_u64(w, shard_count);
+		shd_json_put_key_u64(w, "shardCount", shard_count);
 	}
 	about_put_text(w, "precision", a->precision);
 	put_object_text(w, "strategySpecificInfo", a->strategy_info);
@@ -359,8 +356,7 @@ static void put_training(const sherd_ckpt_about *a, shd_json_writer *w)
 	if (!a->has_epoch && !a->has_step && !a->has_learning_rate && !a->optimizer_type && !a->optimizer_state &&
 	    !a->training_extra)
 		return;
-	shd_json_put_key(w, "training");
-	shd_json_put_object(w, false);
+	shd_json_put_key_object(w, "training", false);
 	put_integer(w, "epoch", a->has_epoch, a->epoch);
 	put_integer(w, "step", a->has_step, a->step);
 	if (a->has_learning_rate) {
@@ -377,8 +373,7 @@ void shd_ckpt_about_put_back(const sherd_ckpt_about *a, shd_json_writer *w)
 {
 	put_training(a, w);
 	if (a->field_count) {
-		shd_json_put_key(w, "customFields");
-		shd_json_put_object(w, false);
+		shd_json_put_key_object(w, "customFields", false);
 		for (size_t i = 0; i < a->field_count; i++)
 			about_put_text(w, a->fields[i].key, a->fields[i].value);
 		shd_json_put_object_end(w);

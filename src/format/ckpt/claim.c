@@ -12,32 +12,20 @@ void shd_ckpt_claim_encode(const shd_ckpt_claim *claim, shd_buf *out)
 	shd_time_format(claim->time_ns, when);
 	shd_json_writer_init(&w, out);
 	shd_json_put_object(&w, false);
-	shd_json_put_key(&w, "setId");
-	shd_json_put_string(&w, shd_str_of(id));
-	shd_json_put_key(&w, "worldSize");
-	shd_json_put_u64(&w, claim->world);
-	shd_json_put_key(&w, "removing");
-	shd_json_put_bool(&w, claim->removing);
-	shd_json_put_key(&w, "repairing");
-	shd_json_put_bool(&w, claim->repairing);
-	shd_json_put_key(&w, "replace");
-	shd_json_put_bool(&w, claim->replace);
-	shd_json_put_key(&w, "namedBySet");
-	shd_json_put_bool(&w, claim->named_by_set);
-	shd_json_put_key(&w, "csharp");
-	shd_json_put_bool(&w, claim->csharp);
-	shd_json_put_key(&w, "byRanks");
-	shd_json_put_bool(&w, claim->by_ranks);
+	shd_json_put_key_text(&w, "setId", id);
+	shd_json_put_key_u64(&w, "worldSize", claim->world);
+	shd_json_put_key_bool(&w, "removing", claim->removing);
+	shd_json_put_key_bool(&w, "repairing", claim->repairing);
+	shd_json_put_key_bool(&w, "replace", claim->replace);
+	shd_json_put_key_bool(&w, "namedBySet", claim->named_by_set);
+	shd_json_put_key_bool(&w, "csharp", claim->csharp);
+	shd_json_put_key_bool(&w, "byRanks", claim->by_ranks);
 	if (claim->source[0]) {
-		shd_json_put_key(&w, "source");
-		shd_json_put_string(&w, shd_str_of(claim->source));
+		shd_json_put_key_text(&w, "source", claim->source);
 	}
-	shd_json_put_key(&w, "timestamp");
-	shd_json_put_string(&w, shd_str_of(when));
-	shd_json_put_key(&w, "host");
-	shd_json_put_string(&w, shd_str_of(claim->host));
-	shd_json_put_key(&w, "process");
-	shd_json_put_u64(&w, claim->process);
+	shd_json_put_key_text(&w, "timestamp", when);
+	shd_json_put_key_text(&w, "host", claim->host);
+	shd_json_put_key_u64(&w, "process", claim->process);
 	shd_seal_put(&w);
 }
 

@@ -7,8 +7,7 @@
 
 static void put_dims(shd_json_writer *w, const char *key, const uint64_t *dims, uint32_t ndim)
 {
-	shd_json_put_key(w, key);
-	shd_json_put_array(w, true);
+	shd_json_put_key_array(w, key, true);
 	for (uint32_t i = 0; i < ndim; i++)
 		shd_json_put_u64(w, dims[i]);
 	shd_json_put_array_end(w);
@@ -18,8 +17,7 @@ static void meta_write_put_entry(shd_json_writer *w, const shd_ckpt_entry *e, bo
 {
 	const sherd_tensor *t = &e->tensor;
 	shd_json_put_object(w, true);
-	shd_json_put_key(w, "name");
-	shd_json_put_string(w, shd_str_of(t->name));
+	shd_json_put_key_text(w, "name", t->name);
 	put_dims(w, "shape", t->shape, t->ndim);
 	shd_json_put_key(w, "dataType");
 	if (csharp)
@@ -30,10 +28,8 @@ static void meta_write_put_entry(shd_json_writer *w, const shd_ckpt_entry *e, bo
 		shd_json_put_string(w, shd_str_of(name));
 	} else
 		shd_json_put_string(w, shd_str_of(shd_ckpt_dtype_name(t->dtype)));
-	shd_json_put_key(w, "offset");
-	shd_json_put_u64(w, e->offset);
-	shd_json_put_key(w, "size");
-	shd_json_put_u64(w, t->bytes);
+	shd_json_put_key_u64(w, "offset", e->offset);
+	shd_json_put_key_u64(w, "size", t->bytes);
 	if (e->global_shape) {
 		put_dims(w, "globalShape", e->global_shape, t->ndim);
 		put_dims(w, "globalOffset", e->global_offset, t->ndim);
@@ -45,26 +41,20 @@ static void meta_write_put_entry(shd_json_writer *w, const shd_ckpt_entry *e, bo
 static void put_shard(shd_json_writer *w, const shd_ckpt_meta_shard *s, bool csharp)
 {
 	shd_json_put_object(w, false);
-	shd_json_put_key(w, "rank");
-	shd_json_put_u64(w, s->rank);
+	shd_json_put_key_u64(w, "rank", s->rank);
 	if (s->file) {
-		shd_json_put_key(w, "filePath");
-		shd_json_put_string(w, shd_str_of(s->file));
+		shd_json_put_key_text(w, "filePath", s->file);
 	}
-	shd_json_put_key(w, "fileSize");
-	shd_json_put_u64(w, s->file_size);
+	shd_json_put_key_u64(w, "fileSize", s->file_size);
 	if (s->listed) {
-		shd_json_put_key(w, "tensors");
-		shd_json_put_array(w, false);
+		shd_json_put_key_array(w, "tensors", false);
 		for (size_t i = 0; i < s->count; i++)
 			meta_write_put_entry(w, &s->entries[i], csharp);
 		shd_json_put_array_end(w);
 	}
-	shd_json_put_key(w, "checksum");
-	shd_json_put_string(w, shd_str_of(s->checksum));
+	shd_json_put_key_text(w, "checksum", s->checksum);
 	if (s->sha256) {
-		shd_json_put_key(w, "sha256");
-		shd_json_put_string(w, shd_str_of(s->sha256));
+		shd_json_put_key_text(w, "sha256", s->sha256);
 	}
 	shd_json_put_object_end(w);
 }
@@ -74,17 +64,13 @@ void shd_ckpt_meta_encode(const shd_ckpt_meta *meta, bool csharp, shd_buf *out)
 	shd_json_writer w;
 	shd_json_writer_init(&w, out);
 	shd_json_put_object(&w, false);
-	shd_json_put_key(&w, "version");
-	shd_json_put_string(&w, shd_str_of(meta->version));
+	shd_json_put_key_text(&w, "version", meta->version);
 	if (meta->timestamp[0]) {
-		shd_json_put_key(&w, "timestamp");
-		shd_json_put_string(&w, shd_str_of(meta->timestamp));
+		shd_json_put_key_text(&w, "timestamp", meta->timestamp);
 	}
-	shd_json_put_key(&w, "worldSize");
-	shd_json_put_u64(&w, meta->world);
+	shd_json_put_key_u64(&w, "worldSize", meta->world);
 	shd_ckpt_about_put_front(&meta->about, meta->count, &w);
-	shd_json_put_key(&w, "shards");
-	shd_json_put_array(&w, false);
+	shd_json_put_key_array(&w, "shards", false);
 	for (size_t i = 0; i < meta->count; i++)
 		put_shard(&w, &meta->shards[i], csharp);
 	shd_json_put_array_end(&w);
@@ -92,8 +78,7 @@ void shd_ckpt_meta_encode(const shd_ckpt_meta *meta, bool csharp, shd_buf *out)
 	if (meta->has_set_id) {
 		char id[SHERD_SET_ID_TEXT];
 		sherd_set_id_format(id, &meta->set_id);
-		shd_json_put_key(&w, "setId");
-		shd_json_put_string(&w, shd_str_of(id));
+		shd_json_put_key_text(&w, "setId", id);
 	}
 	shd_seal_put(&w);
 }

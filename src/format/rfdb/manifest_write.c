@@ -1,23 +1,10 @@
 #include "format/rfdb/manifest.h"
 
-static void manifest_write_put_number(shd_json_writer *w, const char *key, uint64_t v)
-{
-	shd_json_put_key(w, key);
-	shd_json_put_u64(w, v);
-}
-
-static void manifest_write_put_text(shd_json_writer *w, const char *key, const char *text)
-{
-	shd_json_put_key(w, key);
-	shd_json_put_string(w, shd_str_of(text));
-}
-
 static void put_texts(shd_json_writer *w, const char *key, const shd_rfdb_texts *list)
 {
 	if (!list->count)
 		return;
-	shd_json_put_key(w, key);
-	shd_json_put_array(w, true);
+	shd_json_put_key_array(w, key, true);
 	for (size_t i = 0; i < list->count; i++)
 		shd_json_put_string(w, list->items[i]);
 	shd_json_put_array_end(w);
@@ -27,18 +14,18 @@ static void put_descriptor(shd_json_writer *w, const shd_rfdb_descriptor *d)
 {
 	bool nodes = d->kind == SHD_RFDB_NODES;
 	shd_json_put_object(w, false);
-	manifest_write_put_number(w, "segment_id", d->id);
-	manifest_write_put_text(w, "segment_type", nodes ? "Nodes" : "Edges");
+	shd_json_put_key_u64(w, "segment_id", d->id);
+	shd_json_put_key_text(w, "segment_type", nodes ? "Nodes" : "Edges");
 	if (d->shard != SHD_RFDB_FLAT)
-		manifest_write_put_number(w, "shard_id", d->shard);
-	manifest_write_put_number(w, "record_count", d->rows);
-	manifest_write_put_number(w, "byte_size", d->bytes);
+		shd_json_put_key_u64(w, "shard_id", d->shard);
+	shd_json_put_key_u64(w, "record_count", d->rows);
+	shd_json_put_key_u64(w, "byte_size", d->bytes);
 	put_texts(w, nodes ? "node_types" : "edge_types", &d->types);
 	put_texts(w, "file_paths", &d->files);
 	if (d->has_sha256) {
 		char hex[SHD_SHA256_HEX + 1];
 		shd_hex(d->sha256, sizeof(d->sha256), hex);
-		manifest_write_put_text(w, "sha256", hex);
+		shd_json_put_key_text(w, "sha256", hex);
 	}
 	shd_json_put_object_end(w);
 }
@@ -47,8 +34,7 @@ static void put_descriptors(shd_json_writer *w, const char *key, const shd_rfdb_
 {
 	if (!list->count && !always)
 		return;
-	shd_json_put_key(w, key);
-	shd_json_put_array(w, false);
+	shd_json_put_key_array(w, key, false);
 	for (size_t i = 0; i < list->count; i++)
 		put_descriptor(w, &list->items[i]);
 	shd_json_put_array_end(w);
@@ -58,8 +44,7 @@ static void put_numbers(shd_json_writer *w, const char *key, const shd_rfdb_numb
 {
 	if (!list->count && !always)
 		return;
-	shd_json_put_key(w, key);
-	shd_json_put_array(w, true);
+	shd_json_put_key_array(w, key, true);
 	for (size_t i = 0; i < list->count; i++)
 		shd_json_put_u64(w, list->items[i]);
 	shd_json_put_array_end(w);
@@ -69,8 +54,7 @@ static void put_ids(shd_json_writer *w, const char *key, const shd_rfdb_ids *lis
 {
 	if (!list->count)
 		return;
-	shd_json_put_key(w, key);
-	shd_json_put_array(w, false);
+	shd_json_put_key_array(w, key, false);
 	for (size_t i = 0; i < list->count; i++)
 		shd_json_put_u128(w, list->items[i]);
 	shd_json_put_array_end(w);
@@ -80,8 +64,7 @@ static void put_edge_keys(shd_json_writer *w, const char *key, const shd_rfdb_ed
 {
 	if (!list->count)
 		return;
-	shd_json_put_key(w, key);
-	shd_json_put_array(w, false);
+	shd_json_put_key_array(w, key, false);
 	for (size_t i = 0; i < list->count; i++) {
 		shd_json_put_array(w, true);
 		shd_json_put_u128(w, list->items[i].src);
@@ -94,8 +77,7 @@ static void put_edge_keys(shd_json_writer *w, const char *key, const shd_rfdb_ed
 
 static void put_tags(shd_json_writer *w, const shd_rfdb_tags *tags)
 {
-	shd_json_put_key(w, "tags");
-	shd_json_put_object(w, false);
+	shd_json_put_key_object(w, "tags", false);
 	for (size_t i = 0; i < tags->count; i++) {
 		shd_json_put_key_str(w, tags->items[i].key);
 		shd_json_put_string(w, tags->items[i].value);
@@ -105,12 +87,11 @@ static void put_tags(shd_json_writer *w, const shd_rfdb_tags *tags)
 
 static void put_stats(shd_json_writer *w, const shd_rfdb_stats *s)
 {
-	shd_json_put_key(w, "stats");
-	shd_json_put_object(w, false);
-	manifest_write_put_number(w, "total_nodes", s->nodes);
-	manifest_write_put_number(w, "total_edges", s->edges);
-	manifest_write_put_number(w, "node_segment_count", s->node_segments);
-	manifest_write_put_number(w, "edge_segment_count", s->edge_segments);
+	shd_json_put_key_object(w, "stats", false);
+	shd_json_put_key_u64(w, "total_nodes", s->nodes);
+	shd_json_put_key_u64(w, "total_edges", s->edges);
+	shd_json_put_key_u64(w, "node_segment_count", s->node_segments);
+	shd_json_put_key_u64(w, "edge_segment_count", s->edge_segments);
 	shd_json_put_object_end(w);
 }
 
@@ -118,18 +99,16 @@ static void put_compaction(shd_json_writer *w, const shd_rfdb_compaction *c)
 {
 	if (!c->version)
 		return;
-	shd_json_put_key(w, "last_compaction");
-	shd_json_put_object(w, false);
-	manifest_write_put_number(w, "manifest_version", c->version);
-	manifest_write_put_number(w, "timestamp_ms", c->time_ms);
-	manifest_write_put_number(w, "l0_segments_merged", c->merged);
+	shd_json_put_key_object(w, "last_compaction", false);
+	shd_json_put_key_u64(w, "manifest_version", c->version);
+	shd_json_put_key_u64(w, "timestamp_ms", c->time_ms);
+	shd_json_put_key_u64(w, "l0_segments_merged", c->merged);
 	shd_json_put_object_end(w);
 }
 
 static void put_counts_of(shd_json_writer *w, const char *key, const shd_rfdb_count *counts, size_t count)
 {
-	shd_json_put_key(w, key);
-	shd_json_put_object(w, true);
+	shd_json_put_key_object(w, key, true);
 	for (size_t i = 0; i < count; i++) {
 		shd_json_put_key_str(w, counts[i].type);
 		shd_json_put_u64(w, counts[i].count);
@@ -141,13 +120,11 @@ static void put_counts(shd_json_writer *w, const shd_rfdb_counts *c)
 {
 	if (!c->known)
 		return;
-	shd_json_put_key(w, "live_counts");
-	shd_json_put_object(w, false);
+	shd_json_put_key_object(w, "live_counts", false);
 	put_counts_of(w, "nodes", c->nodes, c->node_types);
 	put_counts_of(w, "edges", c->edges, c->edge_types);
 	if (c->placed) {
-		shd_json_put_key(w, "placed");
-		shd_json_put_bool(w, true);
+		shd_json_put_key_bool(w, "placed", true);
 	}
 	shd_json_put_object_end(w);
 }
@@ -162,14 +139,14 @@ void shd_rfdb_manifest_encode(const shd_rfdb_manifest *m, shd_buf *out)
 {
 	shd_json_writer w;
 	manifest_write_begin(&w, out);
-	manifest_write_put_number(&w, "version", m->version);
-	manifest_write_put_number(&w, "created_at", m->created_at);
+	shd_json_put_key_u64(&w, "version", m->version);
+	shd_json_put_key_u64(&w, "created_at", m->created_at);
 	put_descriptors(&w, "node_segments", &m->nodes, true);
 	put_descriptors(&w, "edge_segments", &m->edges, true);
 	put_tags(&w, &m->tags);
 	put_stats(&w, &m->stats);
 	if (m->has_parent)
-		manifest_write_put_number(&w, "parent_version", m->parent);
+		shd_json_put_key_u64(&w, "parent_version", m->parent);
 	put_ids(&w, "tombstoned_node_ids", &m->dead_nodes);
 	put_edge_keys(&w, "tombstoned_edge_keys", &m->dead_edges);
 	put_descriptors(&w, "l1_node_segments", &m->l1_nodes, false);
@@ -184,10 +161,10 @@ void shd_rfdb_edit_encode(const shd_rfdb_edit *e, shd_buf *out)
 {
 	shd_json_writer w;
 	manifest_write_begin(&w, out);
-	manifest_write_put_number(&w, "version", e->version);
-	manifest_write_put_number(&w, "parent_version", e->parent);
-	manifest_write_put_number(&w, "base_checkpoint", 0);
-	manifest_write_put_number(&w, "created_at", e->created_at);
+	shd_json_put_key_u64(&w, "version", e->version);
+	shd_json_put_key_u64(&w, "parent_version", e->parent);
+	shd_json_put_key_u64(&w, "base_checkpoint", 0);
+	shd_json_put_key_u64(&w, "created_at", e->created_at);
 	put_descriptors(&w, "added_node_segments", &e->added_nodes, false);
 	put_descriptors(&w, "added_edge_segments", &e->added_edges, false);
 	put_numbers(&w, "removed_node_segment_ids", &e->removed_nodes, false);
@@ -212,12 +189,11 @@ void shd_rfdb_current_encode(const shd_rfdb_current *current, shd_buf *out)
 {
 	shd_json_writer w;
 	manifest_write_begin(&w, out);
-	manifest_write_put_number(&w, "version", current->version);
+	shd_json_put_key_u64(&w, "version", current->version);
 	if (current->fence)
-		manifest_write_put_number(&w, "fence", current->fence);
+		shd_json_put_key_u64(&w, "fence", current->fence);
 	if (current->making) {
-		shd_json_put_key(&w, "making");
-		shd_json_put_bool(&w, true);
+		shd_json_put_key_bool(&w, "making", true);
 	}
 	shd_seal_put(&w);
 }
@@ -226,18 +202,18 @@ void shd_rfdb_config_encode(const shd_rfdb_config *config, shd_buf *out)
 {
 	shd_json_writer w;
 	manifest_write_begin(&w, out);
-	manifest_write_put_number(&w, "shard_count", config->shards);
-	manifest_write_put_number(&w, "version", 2);
-	manifest_write_put_number(&w, "created_at", config->created_at);
-	manifest_write_put_text(&w, "planner", config->planner == SHD_RFDB_DIRECTORY ? "directory" : "hash");
+	shd_json_put_key_u64(&w, "shard_count", config->shards);
+	shd_json_put_key_u64(&w, "version", 2);
+	shd_json_put_key_u64(&w, "created_at", config->created_at);
+	shd_json_put_key_text(&w, "planner", config->planner == SHD_RFDB_DIRECTORY ? "directory" : "hash");
 	shd_seal_put(&w);
 }
 
 static void put_snapshot(shd_json_writer *w, const shd_rfdb_snapshot *s)
 {
 	shd_json_put_object(w, false);
-	manifest_write_put_number(w, "version", s->version);
-	manifest_write_put_number(w, "created_at", s->created_at);
+	shd_json_put_key_u64(w, "version", s->version);
+	shd_json_put_key_u64(w, "created_at", s->created_at);
 	put_tags(w, &s->tags);
 	put_stats(w, &s->stats);
 	shd_json_put_object_end(w);
@@ -245,8 +221,7 @@ static void put_snapshot(shd_json_writer *w, const shd_rfdb_snapshot *s)
 
 static void put_tag_index(shd_json_writer *w, const shd_rfdb_index *index)
 {
-	shd_json_put_key(w, "tag_index");
-	shd_json_put_object(w, false);
+	shd_json_put_key_object(w, "tag_index", false);
 	for (size_t i = 0; i < index->tagged_count; i++) {
 		const struct shd_rfdb_tagged *t = &index->tagged[i];
 		bool first = !i || shd_str_compare(t[-1].key, t->key) != 0;
@@ -267,9 +242,8 @@ void shd_rfdb_index_encode(const shd_rfdb_index *index, shd_buf *out)
 {
 	shd_json_writer w;
 	manifest_write_begin(&w, out);
-	manifest_write_put_number(&w, "latest_version", index->latest);
-	shd_json_put_key(&w, "snapshots");
-	shd_json_put_array(&w, false);
+	shd_json_put_key_u64(&w, "latest_version", index->latest);
+	shd_json_put_key_array(&w, "snapshots", false);
 	for (size_t i = 0; i < index->count; i++)
 		put_snapshot(&w, &index->snapshots[i]);
 	shd_json_put_array_end(&w);

@@ -285,11 +285,9 @@ static void put_document(shd_buf *out, const shd_safetensors_index *index,
 	shd_json_writer w;
 	shd_json_writer_init(&w, out);
 	shd_json_put_object(&w, false);
-	shd_json_put_key(&w, "metadata");
-	shd_json_put_object(&w, false);
+	shd_json_put_key_object(&w, "metadata", false);
 	if (index->has_total_size) {
-		shd_json_put_key(&w, "total_size");
-		shd_json_put_u64(&w, index->total_size);
+		shd_json_put_key_u64(&w, "total_size", index->total_size);
 	}
 	for (size_t i = 0; i < index->value_count; i++) {
 		shd_json_put_key(&w, index->values[i].key);
@@ -298,15 +296,12 @@ static void put_document(shd_buf *out, const shd_safetensors_index *index,
 	for (size_t i = 0; i < index->pair_count; i++) {
 		if (shd_map_find(named, shd_str_of(index->pairs[i].key)) != SHD_MAP_NONE)
 			continue;
-		shd_json_put_key(&w, index->pairs[i].key);
-		shd_json_put_string(&w, shd_str_of(index->pairs[i].value));
+		shd_json_put_key_text(&w, index->pairs[i].key, index->pairs[i].value);
 	}
 	shd_json_put_object_end(&w);
-	shd_json_put_key(&w, "weight_map");
-	shd_json_put_object(&w, false);
+	shd_json_put_key_object(&w, "weight_map", false);
 	for (size_t i = 0; i < index->count; i++) {
-		shd_json_put_key(&w, sorted[i]->name);
-		shd_json_put_string(&w, shd_str_of(index->files[sorted[i]->file]));
+		shd_json_put_key_text(&w, sorted[i]->name, index->files[sorted[i]->file]);
 	}
 	shd_json_put_object_end(&w);
 	shd_seal_put(&w);
