@@ -22,7 +22,7 @@ function(sherd_script_test name)
     ENVIRONMENT "SHERD_SOURCE=${PROJECT_SOURCE_DIR};SHERD_BUILD=${PROJECT_BINARY_DIR};SHERD_FIXTURES=${SHERD_FIXTURES};SHERD_COMMAND=${PROJECT_BINARY_DIR}/sherd;SHERD_SANITIZE=${SHERD_SANITIZE};SHERD_INSTRUMENT=${SHERD_INSTRUMENT};CC=${CMAKE_C_COMPILER};CXX=${script_cxx}")
 endfunction()
 
-foreach(check layers names size text reasons)
+foreach(check layers interface names size text reasons)
   sherd_script_test(lint/${check} ${PROJECT_SOURCE_DIR}/tools/check-${check})
 endforeach()
 sherd_script_test(lint/symbols ${PROJECT_SOURCE_DIR}/tools/symbols --check ${PROJECT_BINARY_DIR})

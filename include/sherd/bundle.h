@@ -33,6 +33,7 @@ SHERD_API int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const ch
                                 const sherd_bundle_options *options, sherd_error *err);
 SHERD_API void sherd_bundle_close(sherd_bundle *bundle); /* NULL is fine */
 
+/* The format that was detected. */
 SHERD_API sherd_format sherd_bundle_format(const sherd_bundle *bundle);
 /* Tensors in stored order. */
 SHERD_API size_t sherd_bundle_count(const sherd_bundle *bundle);
@@ -58,7 +59,6 @@ SHERD_API int sherd_bundle_map(const void **out, const sherd_bundle *bundle, siz
 /* Pairs of text that the file carries: safetensors' __metadata__, a checkpoint's customFields. */
 SHERD_API size_t sherd_bundle_pairs(const sherd_pair **out, const sherd_bundle *bundle);
 
-/* A selection of another bundle, which must outlive it. */
 typedef struct sherd_bundle_select_options {
 	const char *const *names; /* only these, SHERD_ENOTFOUND when one is missing; NULL: all */
 	size_t name_count;
@@ -68,6 +68,8 @@ typedef struct sherd_bundle_select_options {
 	                       * the size plan gives the rank */
 	bool without_updater; /* of a model, nothing of what its updater remembers */
 } sherd_bundle_select_options;
+/* Some tensors of another bundle, which must outlive this one. SHERD_ENOTFOUND, with its index, when a name is missing;
+ * SHERD_EINVAL unless rank is below world. */
 SHERD_API int sherd_bundle_select(sherd_bundle **out, const sherd_bundle *from,
                                   const sherd_bundle_select_options *options, sherd_error *err);
 

@@ -27,6 +27,7 @@ typedef struct sherd_set_id {
 
 #define SHERD_SET_ID_TEXT 33
 
+/* A new id, of the random numbers of the system. */
 SHERD_API int sherd_set_id_random(sherd_set_id *out, sherd_error *err);
 /* 32 lower-case hexadecimal digits and a NUL. */
 SHERD_API void sherd_set_id_format(char out[SHERD_SET_ID_TEXT], const sherd_set_id *id);
@@ -110,7 +111,9 @@ SHERD_API int sherd_ckpt_open_shard(sherd_ckpt **out, sherd_store *store, const 
                                     const sherd_ckpt_options *options, sherd_error *err);
 SHERD_API void sherd_ckpt_close(sherd_ckpt *ckpt); /* NULL is fine */
 
+/* What the checkpoint says about itself. */
 SHERD_API const sherd_ckpt_info *sherd_ckpt_describe(const sherd_ckpt *ckpt);
+/* How many shards it has. */
 SHERD_API size_t sherd_ckpt_shards(const sherd_ckpt *ckpt);
 SHERD_API const sherd_ckpt_shard *sherd_ckpt_shard_at(const sherd_ckpt *ckpt, size_t index); /* NULL past the end */
 /* Whole tensors, in stored order: by rank, then as listed. */
@@ -198,13 +201,13 @@ typedef struct sherd_ckpt_save_options {
 	sherd_ckpt_staging *staging;    /* for copies in the background; NULL: memory of its own for each save */
 } sherd_ckpt_save_options;
 
-/* Saves the whole set in one call: shard r holds shards[r].items. On any failure, cancelling included, nothing of
- * it is left. The index of an error about an item counts those of all shards. Fails with SHERD_EEXIST (the prefix is
- * committed; with replace: by a set of the same id), SHERD_ECONFLICT (another save holds it). */
 typedef struct sherd_ckpt_shard_items {
 	const sherd_ckpt_item *items;
 	size_t count;
 } sherd_ckpt_shard_items;
+/* Saves the whole set in one call: shard r holds shards[r].items. On any failure, cancelling included, nothing of
+ * it is left. The index of an error about an item counts those of all shards. Fails with SHERD_EEXIST (the prefix is
+ * committed; with replace: by a set of the same id), SHERD_ECONFLICT (another save holds it). */
 SHERD_API int sherd_ckpt_save(sherd_store *store, const char *prefix, const sherd_ckpt_shard_items *shards,
                               const sherd_ckpt_save_options *options, sherd_error *err);
 /* Cuts a bundle into options->world shards by the size plan and saves it; its pairs become customFields when
@@ -274,9 +277,11 @@ SHERD_API int sherd_ckpt_wait(sherd_store *store, const char *prefix, const sher
 
 /* The same in steps: every process opens a saver with the same set id, saves its own shards and finishes. */
 typedef struct sherd_ckpt_saver sherd_ckpt_saver;
+/* Claims the prefix. SHERD_EEXIST and SHERD_ECONFLICT as sherd_ckpt_save(). */
 SHERD_API int sherd_ckpt_saver_open(sherd_ckpt_saver **out, sherd_store *store, const char *prefix,
                                     const sherd_ckpt_save_options *options, sherd_error *err);
-/* Durable when it returns. Repeating a shard that is there with the same bytes is fine. */
+/* Writes one shard, durably. Repeating a shard that is there with the same bytes is fine; other bytes are
+ * SHERD_ECONFLICT. */
 SHERD_API int sherd_ckpt_saver_shard(sherd_ckpt_saver *saver, uint32_t rank, const sherd_ckpt_item *items, size_t count,
                                      sherd_error *err);
 /* Publishes if all shards are there; *committed (may be NULL) tells. The saver is gone afterwards, whatever is
@@ -300,6 +305,7 @@ typedef enum sherd_ckpt_job_mode {
 		0, /* tensors are copied before the call returns, by all workers; progress may cancel that too */
 	SHERD_JOB_BORROW = 1 /* the caller keeps them unchanged until the job is finished */
 } sherd_ckpt_job_mode;
+/* sherd_ckpt_save() in the background. SHERD_EINVAL without a pool. The job has to be closed. */
 SHERD_API int sherd_ckpt_save_start(sherd_ckpt_job **out, sherd_store *store, const char *prefix,
                                     const sherd_ckpt_shard_items *shards, sherd_ckpt_job_mode mode,
                                     const sherd_ckpt_save_options *options, sherd_error *err);
@@ -311,11 +317,13 @@ SHERD_API int sherd_ckpt_save_rank_start(sherd_ckpt_job **out, sherd_store *stor
 /* Memory for the copies, kept from one save to the next: fresh memory costs more than the copy itself. It grows to the
  * largest save and no further. One job has it at a time, until it is finished: SHERD_ECONFLICT. */
 SHERD_API int sherd_ckpt_staging_open(sherd_ckpt_staging **out, sherd_error *err);
+/* Memory that it holds. */
 SHERD_API uint64_t sherd_ckpt_staging_bytes(const sherd_ckpt_staging *staging);
 SHERD_API void sherd_ckpt_staging_close(sherd_ckpt_staging *staging); /* no job has it; NULL is fine */
 
 /* Bytes so far and in all; true when the job is finished. */
 SHERD_API bool sherd_ckpt_job_poll(const sherd_ckpt_job *job, uint64_t *done, uint64_t *total);
+/* Asks the job to stop, from any thread; it may be finished before. */
 SHERD_API void sherd_ckpt_job_cancel(sherd_ckpt_job *job);
 /* Waits for the end and gives its outcome; SHERD_ECANCELLED when it was cancelled in time. */
 SHERD_API int sherd_ckpt_job_wait(sherd_ckpt_job *job, sherd_error *err);
@@ -346,7 +354,8 @@ SHERD_API int sherd_ckpt_plan_open(sherd_ckpt_plan **out, const sherd_ckpt *ckpt
 SHERD_API size_t sherd_ckpt_plan_copies(const sherd_ckpt_copy **out, const sherd_ckpt_plan *plan, uint32_t rank);
 SHERD_API void sherd_ckpt_plan_close(sherd_ckpt_plan *plan); /* NULL is fine */
 
-/* Writes the checkpoint anew as options->world shards under another prefix, with bounded memory. */
+/* Writes the checkpoint anew as options->world shards under another prefix, with bounded memory. SHERD_EEXIST and
+ * SHERD_ECONFLICT as sherd_ckpt_save(). */
 SHERD_API int sherd_ckpt_reshard(const sherd_ckpt *from, sherd_store *store, const char *prefix, bool cut,
                                  const sherd_ckpt_save_options *options, sherd_error *err);
 
@@ -361,6 +370,7 @@ typedef enum sherd_ckpt_state {
 	SHERD_CKPT_WAITING = 5,   /* saved by ranks, and some have not come yet; nobody holds it, and it is not dead */
 	SHERD_CKPT_UNREADABLE = 6 /* nobody can tell: the store fails, or this library does not know the format */
 } sherd_ckpt_state;
+/* "committed", "saving", ...; "unknown" for any other number. */
 SHERD_API const char *sherd_ckpt_state_name(sherd_ckpt_state state);
 
 typedef struct sherd_ckpt_listing {
@@ -383,7 +393,9 @@ typedef struct sherd_ckpt_list sherd_ckpt_list;
  */
 SHERD_API int sherd_ckpt_list_open(sherd_ckpt_list **out, sherd_store *store, const char *below,
                                    const sherd_ckpt_options *options, sherd_error *err);
+/* How many there are. */
 SHERD_API size_t sherd_ckpt_list_count(const sherd_ckpt_list *list);
+/* One of them; NULL past the end. */
 SHERD_API const sherd_ckpt_listing *sherd_ckpt_list_at(const sherd_ckpt_list *list, size_t index);
 /* The newest committed one whose time is not after now_ns (0: any), since what a clock that ran ahead has dated would
  * be the newest for ever; else the newest of all, or NULL when none is committed. */

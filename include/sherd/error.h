@@ -2,7 +2,14 @@
  *
  * Every fallible function returns SHERD_OK or one of the negative codes below and
  * takes a sherd_error as its last parameter, which may be NULL. Outputs are
- * written only on success. */
+ * written only on success.
+ *
+ * Any of them may fail with SHERD_ENOMEM, SHERD_EIO, SHERD_EINVAL (an argument
+ * that its comment rules out), and, where it takes a progress, SHERD_ECANCELLED.
+ * What opens or reads stored data may also fail with SHERD_ENOTFOUND (nothing is
+ * stored under the key), SHERD_ECORRUPT, SHERD_EVERSION, SHERD_ELIMIT and
+ * SHERD_EUNSUPPORTED, what publishes or removes with SHERD_EUNKNOWN. Comments name
+ * the codes that a function has besides, or where one of these means more. */
 #ifndef SHERD_ERROR_H
 #define SHERD_ERROR_H
 

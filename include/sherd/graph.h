@@ -84,6 +84,7 @@ typedef struct sherd_graph_plan sherd_graph_plan;
 /* Plans without a database. Adding files later leaves what was assigned before as it is. */
 SHERD_API int sherd_graph_plan_open(sherd_graph_plan **out, const sherd_graph_layout *layout, sherd_error *err);
 SHERD_API void sherd_graph_plan_close(sherd_graph_plan *plan); /* NULL is fine */
+/* Assigns files, besides those of before. After a failure the plan can only be closed. */
 SHERD_API int sherd_graph_plan_add(sherd_graph_plan *plan, const sherd_graph_text *files, size_t count,
                                    sherd_error *err);
 /* How many numbers are in use: shards are 0 to this, exclusive. */
@@ -122,6 +123,7 @@ SHERD_API int sherd_graph_open_ephemeral(sherd_graph **out, const sherd_graph_la
 SHERD_API void sherd_graph_close(sherd_graph *graph);
 
 SHERD_API uint64_t sherd_graph_version(const sherd_graph *graph); /* that was opened, or flushed last */
+/* How the database is laid out. */
 SHERD_API sherd_graph_layout sherd_graph_layout_of(const sherd_graph *graph);
 /* The shard that the planner gives a file now, as sherd_graph_plan_shard(). */
 SHERD_API uint32_t sherd_graph_shard_of(const sherd_graph *graph, sherd_graph_text file);
@@ -179,8 +181,9 @@ SHERD_API uint64_t sherd_graph_pending(const sherd_graph *graph);
 
 /* ---- reading */
 
-/* 1 and the node, or 0. */
+/* 1 and the node of the id, or 0. */
 SHERD_API int sherd_graph_get(sherd_graph_node *out, const sherd_graph *graph, sherd_graph_id id, sherd_error *err);
+/* 1 when there is a node of the id, or 0. */
 SHERD_API int sherd_graph_exists(const sherd_graph *graph, sherd_graph_id id, sherd_error *err);
 
 /* All that are given must match; a text matches whole, or as a prefix where that is said. */
@@ -204,9 +207,10 @@ typedef struct sherd_graph_types {
 	size_t count;
 } sherd_graph_types;
 
-/* types may be NULL: all. */
+/* The edges that begin at the node, of the types (NULL: all); here and below. */
 SHERD_API int sherd_graph_outgoing(const sherd_graph *graph, sherd_graph_id id, const sherd_graph_types *types,
                                    sherd_graph_edge_fn *each, void *arg, sherd_error *err);
+/* The edges that end at the node. */
 SHERD_API int sherd_graph_incoming(const sherd_graph *graph, sherd_graph_id id, const sherd_graph_types *types,
                                    sherd_graph_edge_fn *each, void *arg, sherd_error *err);
 /* Every edge of the types. */
@@ -269,6 +273,7 @@ typedef bool sherd_graph_count_fn(void *arg, sherd_graph_text type, uint64_t cou
 /* Types that have any, in byte order. */
 SHERD_API int sherd_graph_count_nodes(const sherd_graph *graph, sherd_graph_count_fn *each, void *arg,
                                       sherd_error *err);
+/* The same of edges. */
 SHERD_API int sherd_graph_count_edges(const sherd_graph *graph, sherd_graph_count_fn *each, void *arg,
                                       sherd_error *err);
 

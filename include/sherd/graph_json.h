@@ -31,9 +31,11 @@ SHERD_API int sherd_graph_lines_add(sherd_graph_lines *lines, sherd_graph_record
 /* In the order of their lines, as sherd_graph_add_nodes() and the others take them; until the next call that adds or
  * clears. */
 SHERD_API size_t sherd_graph_lines_nodes(const sherd_graph_node **out, const sherd_graph_lines *lines);
+/* The same of edges. */
 SHERD_API size_t sherd_graph_lines_edges(const sherd_graph_edge **out, const sherd_graph_lines *lines);
 /* The id that the edge of this index begins at, as its line says it: for messages. */
 SHERD_API sherd_graph_text sherd_graph_lines_source(const sherd_graph_lines *lines, size_t edge);
+/* Forgets the records; what was handed out is not valid any more. */
 SHERD_API void sherd_graph_lines_clear(sherd_graph_lines *lines);
 
 /* One line, without its end, that reads back as the same record: ids are decimal texts; of an exported node the
@@ -41,6 +43,7 @@ SHERD_API void sherd_graph_lines_clear(sherd_graph_lines *lines);
  * getline(), *line is used again and grows: begin with NULL and *room 0, end with sherd_free(). */
 SHERD_API int sherd_graph_node_line(char **line, size_t *room, size_t *len, const sherd_graph_node *node,
                                     sherd_error *err);
+/* The same of an edge. */
 SHERD_API int sherd_graph_edge_line(char **line, size_t *room, size_t *len, const sherd_graph_edge *edge,
                                     sherd_error *err);
 

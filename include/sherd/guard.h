@@ -25,7 +25,9 @@ SHERD_BEGIN_DECLS
  * what is not its own. Maps of before are guarded too, and so are those in a child after fork(). May be called from any
  * thread; no thread that reads from maps may have SIGBUS blocked. */
 SHERD_API int sherd_guard_open(sherd_error *err);
+/* Closes one guard. */
 SHERD_API void sherd_guard_close(void);
+/* Whether any guard is open. */
 SHERD_API bool sherd_guard_held(void);
 
 /* Were these bytes, borrowed from an open object, what the object held when they were read? To be asked after they were

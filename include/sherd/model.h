@@ -29,19 +29,22 @@ SHERD_API int sherd_model_open(sherd_model **out, sherd_store *store, const char
                                const sherd_model_options *options, sherd_error *err);
 SHERD_API void sherd_model_close(sherd_model *model); /* NULL is fine */
 
+/* SHERD_FORMAT_UNKNOWN of one that sherd_model_make() made. */
 SHERD_API sherd_format sherd_model_format(const sherd_model *model);
+/* Its graph. */
 SHERD_API const sherd_model_graph *sherd_model_describe(const sherd_model *model);
+/* Pairs of text that it carries. Returns how many. */
 SHERD_API size_t sherd_model_pairs(const sherd_pair **out, const sherd_model *model);
 /* The index of the variable of that name, or SHERD_NO_VARIABLE. */
 SHERD_API size_t sherd_model_find(const sherd_model *model, const char *variable);
 
-/* How a container lies in its files. false: it is no container. */
 typedef struct sherd_model_layout {
 	uint32_t version; /* of the format */
 	uint32_t files;   /* 1, or as many as there are shards */
 	uint32_t generation;
 	uint64_t features; /* compatible ones */
 } sherd_model_layout;
+/* How a container is spread over its files. false: it is no container. */
 SHERD_API bool sherd_model_layout_of(sherd_model_layout *out, const sherd_model *model);
 typedef struct sherd_model_file {
 	const char *key;
@@ -75,12 +78,6 @@ SHERD_API int sherd_bundle_of_model(sherd_bundle **out, const sherd_model *model
 SHERD_API int sherd_bundle_salvage(sherd_bundle **out, sherd_report **lost, sherd_store *store, const char *key,
                                    const sherd_bundle_options *options, sherd_error *err);
 
-/* A model of the caller's making. Graph, arrays and pairs are copied; read() gives bytes of an array (C order,
- * little-endian) whenever they are asked for, from any thread, until the model is closed. The graph names the arrays by
- * their index, each of them once; mind that an operation without one says SHERD_NO_ARRAY. They are called as
- * docs/formats/samediff-legacy.md gives; names given here are not looked at. Numbers of types, of
- * custom operations that have 0, and input_variables are filled in. SHERD_EINVAL tells what is wrong with the graph.
- * The format of such a model is unknown. */
 typedef int sherd_model_read_fn(void *arg, size_t array, uint64_t offset, void *buf, size_t len, sherd_error *err);
 typedef struct sherd_model_parts {
 	const sherd_model_graph *graph;
@@ -91,6 +88,12 @@ typedef struct sherd_model_parts {
 	sherd_model_read_fn *read;
 	void *arg;
 } sherd_model_parts;
+/* A model of the caller's making. Graph, arrays and pairs are copied; read() gives bytes of an array (C order,
+ * little-endian) whenever they are asked for, from any thread, until the model is closed. The graph names the arrays by
+ * their index, each of them once; mind that an operation without one says SHERD_NO_ARRAY. They are called as
+ * docs/formats/samediff-legacy.md gives; names given here are not looked at. Numbers of types, of
+ * custom operations that have 0, and input_variables are filled in. SHERD_EINVAL tells what is wrong with the graph.
+ * The format of such a model is unknown. */
 SHERD_API int sherd_model_make(sherd_model **out, const sherd_model_parts *parts, sherd_error *err);
 
 typedef enum sherd_compression { SHERD_COMPRESS_NONE = 0, SHERD_COMPRESS_DEFLATE = 1 } sherd_compression;
@@ -133,6 +136,7 @@ SHERD_API int sherd_model_set_pairs(sherd_store *store, const char *key, const s
 /* Writing a container whose arrays are handed over one at a time. The parts need no read(), and may go when the writer
  * is open; pool and progress stay until commit or abort. Belongs to one thread. */
 typedef struct sherd_model_writer sherd_model_writer;
+/* Begins a container under the key, as sherd_model_save() with these options; SHERD_EEXIST without replace. */
 SHERD_API int sherd_model_writer_open(sherd_model_writer **out, sherd_store *store, const char *key,
                                       const sherd_model_parts *parts, const sherd_model_save_options *options,
                                       sherd_error *err);

@@ -54,15 +54,19 @@ typedef struct sherd_rows_shard {
 	uint64_t bytes; /* of the file */
 } sherd_rows_shard;
 
+/* Rows of all shards together. */
 SHERD_API uint64_t sherd_rows_total(const sherd_rows *rows);
+/* Values of a row. */
 SHERD_API uint64_t sherd_rows_width(const sherd_rows *rows);
 SHERD_API sherd_dtype sherd_rows_dtype(const sherd_rows *rows);   /* as stored: SHERD_F32, SHERD_F16, SHERD_BF16 */
 SHERD_API sherd_format sherd_rows_format(const sherd_rows *rows); /* SHERD_FORMAT_ROWS, SHERD_FORMAT_ROWS_BF16 */
+/* How many shards there are. */
 SHERD_API size_t sherd_rows_shards(const sherd_rows *rows);
 SHERD_API const sherd_rows_shard *sherd_rows_shard_at(const sherd_rows *rows, size_t index); /* NULL past the end */
 /* Files of a folder that look like shards and were left out: those that its manifest does not name; without a manifest
  * shards of a checkpoint. Returns how many. */
 SHERD_API size_t sherd_rows_left_out(const char *const **keys, const sherd_rows *rows);
+/* Whether a manifest lists the shards. */
 SHERD_API bool sherd_rows_has_manifest(const sherd_rows *rows);
 
 /* ---- streams */
@@ -138,16 +142,18 @@ SHERD_API int sherd_rows_next(sherd_rows_batch *out, sherd_rows_cursor *cursor, 
 SHERD_API void sherd_rows_reset(sherd_rows_cursor *cursor);
 /* To the first batch of any epoch, of all rows of the set. */
 SHERD_API void sherd_rows_begin_epoch(sherd_rows_cursor *cursor, uint64_t epoch);
+/* The epoch in which it stands. */
 SHERD_API uint64_t sherd_rows_epoch(const sherd_rows_cursor *cursor);
 /* To this row of the epoch, in delivery order; batches are numbered from 0 there. SHERD_EINVAL past the end. */
 SHERD_API int sherd_rows_seek(sherd_rows_cursor *cursor, uint64_t row, sherd_error *err);
+/* The most rows of a batch. */
 SHERD_API uint64_t sherd_rows_batch_rows(const sherd_rows_cursor *cursor);
 
+#define SHERD_ROWS_CURSOR_TEXT 320
 /* The position as a short text: epoch, and how many whole rounds of it the whole world has had. All ranks that have had
  * the same number of batches get the same text, and any world may resume it, also when the set has grown by appends:
  * the epoch then goes on with the rows that it began with, and the next one has all. SHERD_EINVAL, "bad-cursor", when
  * the text is of another set (as far as there is a manifest to tell), order or sample. */
-#define SHERD_ROWS_CURSOR_TEXT 320
 SHERD_API int sherd_rows_tell(char out[SHERD_ROWS_CURSOR_TEXT], const sherd_rows_cursor *cursor, sherd_error *err);
 
 /* Copies rows by id, in the order given, into buf: count * width values of the type. */
@@ -157,22 +163,25 @@ SHERD_API int sherd_rows_gather(sherd_rows_cursor *cursor, const uint64_t *ids, 
 /* Batches for several threads, each numbered and in the order of the stream. */
 typedef struct sherd_rows_dispenser sherd_rows_dispenser;
 typedef struct sherd_rows_slot sherd_rows_slot; /* one a thread */
+/* A stream as sherd_rows_cursor_open() takes it. */
 SHERD_API int sherd_rows_dispenser_open(sherd_rows_dispenser **out, const sherd_rows *rows,
                                         const sherd_rows_stream_options *options, sherd_error *err);
 SHERD_API void sherd_rows_dispenser_close(sherd_rows_dispenser *dispenser); /* after its slots; NULL is fine */
+/* A slot for one more thread. */
 SHERD_API int sherd_rows_slot_open(sherd_rows_slot **out, sherd_rows_dispenser *dispenser, sherd_error *err);
 SHERD_API void sherd_rows_slot_close(sherd_rows_slot *slot); /* NULL is fine */
 /* The next batch that no slot has had: 1 and a batch, or 0 at the end. One that could not be brought is due: this slot
  * gets it at its next call, or any other after this one was closed. */
 SHERD_API int sherd_rows_slot_next(sherd_rows_batch *out, sherd_rows_slot *slot, sherd_error *err);
-/* Any thread may call these three while slots are asked. */
-/* As sherd_rows_tell(), of the last place before which every batch was handed out: who resumes there misses none, and
- * may get those again that other slots had before one that is still under way. */
+/* Any thread may call this and the two below while slots are asked. As sherd_rows_tell(), of the last place before
+ * which every batch was handed out: who resumes there misses none, and may get those again that other slots had before
+ * one that is still under way. */
 SHERD_API int sherd_rows_dispenser_tell(char out[SHERD_ROWS_CURSOR_TEXT], sherd_rows_dispenser *dispenser,
                                         sherd_error *err);
-/* As sherd_rows_reset() and sherd_rows_begin_epoch(). A slot that is being asked meanwhile may still hand out a batch
- * of before; what is due from before is forgotten. */
+/* As sherd_rows_reset(). A slot that is being asked meanwhile may still hand out a batch of before; what is due from
+ * before is forgotten. */
 SHERD_API void sherd_rows_dispenser_reset(sherd_rows_dispenser *dispenser);
+/* As sherd_rows_begin_epoch(), likewise. */
 SHERD_API void sherd_rows_dispenser_begin_epoch(sherd_rows_dispenser *dispenser, uint64_t epoch);
 
 /* ---- digests */
@@ -228,6 +237,7 @@ typedef struct sherd_rows_writer_options {
  * manifest of version 1 becomes one of version 2 with the first flush; its shards stay as they are. */
 SHERD_API int sherd_rows_writer_open(sherd_rows_writer **out, sherd_store *store, const char *folder, uint64_t width,
                                      const sherd_rows_writer_options *options, sherd_error *err);
+/* Values of a row. */
 SHERD_API uint64_t sherd_rows_writer_width(const sherd_rows_writer *writer);
 SHERD_API sherd_dtype sherd_rows_writer_dtype(const sherd_rows_writer *writer); /* as stored */
 /* How many finite values were too large for the type of the set, and are stored as infinities. */

@@ -74,7 +74,7 @@ SHERD_API const char *sherd_store_label(const sherd_store *store);
  * object is about key. To be called once: the error tells no store any more. */
 SHERD_API void sherd_store_name_error(const sherd_store *store, const char *key, sherd_error *err);
 
-/* A store of one kind, without a name. */
+/* Opens a new store in memory, which has no name and is gone with its close. */
 SHERD_API int sherd_store_open_memory(sherd_store **out, sherd_error *err);
 typedef struct sherd_local_options {
 	bool create;          /* make the folder, and its parents, durably */
@@ -84,6 +84,7 @@ typedef struct sherd_local_options {
 SHERD_API int sherd_store_open_local(sherd_store **out, const char *folder, const sherd_local_options *options,
                                      sherd_error *err);
 SHERD_API void sherd_store_close(sherd_store *store); /* NULL is fine */
+/* SHERD_CAP_* of the store. */
 SHERD_API unsigned sherd_store_caps(const sherd_store *store);
 
 typedef struct sherd_stat {
@@ -92,18 +93,20 @@ typedef struct sherd_stat {
 	char identity[72]; /* differs whenever the object was replaced */
 } sherd_stat;
 
+/* Size, time and identity of an object. SHERD_ENOTFOUND when there is none; folders are no objects. */
 SHERD_API int sherd_store_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err);
 /* What time it is where mtime_ns comes from, so that the difference is an age whatever the clock of this machine says.
  */
 SHERD_API int64_t sherd_store_now(sherd_store *store);
 
-/* Calls each() for every key that begins with prefix and sorts after `after`
- * ("" = from the first), in byte order. each() returns false to stop early. */
+/* Told of one object; false to stop. */
 typedef bool sherd_list_fn(void *arg, const char *key, const sherd_stat *stat);
+/* Calls each() for every key that begins with prefix and sorts after `after` ("" = from the first), in byte order. What
+ * is committed or removed meanwhile is listed or not. */
 SHERD_API int sherd_store_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each,
                                void *arg, sherd_error *err);
 
-/* Durable when it returns. Removing what is not there succeeds. */
+/* Removes an object, durably. Removing what is not there succeeds. */
 SHERD_API int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err);
 /* The same, but only of what has this identity; else SHERD_ECONFLICT, "replaced", and it stays. */
 SHERD_API int sherd_store_remove_if(sherd_store *store, const char *key, const char *identity, sherd_error *err);
@@ -113,11 +116,15 @@ SHERD_API int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error
  * failure. SHERD_EUNSUPPORTED without SHERD_CAP_MKDIR. */
 SHERD_API int sherd_store_rmdir(sherd_store *store, const char *key, sherd_error *err);
 
-/* Reading. An open reader survives the removal of its object, or fails; it never gives wrong bytes. */
+/* Opens an object for reading; SHERD_ENOTFOUND when there is none. An open reader survives the removal of its object,
+ * or fails; it never gives wrong bytes. */
 SHERD_API int sherd_store_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err);
 SHERD_API void sherd_reader_close(sherd_reader *reader); /* NULL is fine */
+/* Bytes of the object. */
 SHERD_API uint64_t sherd_reader_size(const sherd_reader *reader);
+/* The key that it was opened by; valid until it is closed. */
 SHERD_API const char *sherd_reader_key(const sherd_reader *reader);
+/* The store that the caller opened; of an archive, the one that it lies in. */
 SHERD_API const sherd_store *sherd_reader_store(const sherd_reader *reader);
 SHERD_API const char *sherd_reader_identity(const sherd_reader *reader); /* as in sherd_stat */
 /* Reads exactly len bytes at offset; less is SHERD_ECORRUPT, "truncated". */
@@ -141,6 +148,7 @@ typedef enum sherd_advice {
 	SHERD_ADVICE_DONE = 2,  /* not needed any more: a map of it need not stay resident */
 	SHERD_ADVICE_ONWARD = 3 /* like SOON, by who reads in order and expects the system to notice that */
 } sherd_advice;
+/* Tells the store what will happen to a range, which may reach past the end. */
 SHERD_API void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice);
 
 /* Would reading this range wait for a disk? A guess: true when most of it is in memory, or when nobody can tell. */
@@ -185,10 +193,12 @@ typedef struct sherd_write_options {
 
 #define SHERD_MAX_HEAD (1u << 20)
 
+/* Begins an object, which nobody sees before commit. NULL options: SHERD_WRITE_NEW. SHERD_EINVAL, "bad-mode",
+ * "bad-head", "bad-identity" or "bad-key", tells what is wrong with the options. */
 SHERD_API int sherd_store_write(sherd_writer **out, sherd_store *store, const char *key,
                                 const sherd_write_options *options, sherd_error *err);
-/* The first failed append or fill is remembered: later calls and commit then fail with the same error, and
- * nothing is left behind. */
+/* Appends bytes. The first failed append or fill is remembered: later calls and commit then fail with the same error,
+ * and nothing is left behind. */
 SHERD_API int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err);
 /* Changes bytes of the head that were appended before. */
 SHERD_API int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err);
@@ -196,15 +206,16 @@ SHERD_API int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const voi
 SHERD_API int sherd_writer_commit(sherd_writer *writer, sherd_error *err);
 SHERD_API void sherd_writer_abort(sherd_writer *writer); /* NULL is fine */
 
-/* Whole small objects in one call. */
+/* Writes a whole small object. SHERD_EEXIST with SHERD_WRITE_NEW when the key is taken. */
 SHERD_API int sherd_store_put(sherd_store *store, const char *key, sherd_write_mode mode, const void *data, size_t len,
                               sherd_error *err);
-/* Reads at most max bytes (SHERD_ELIMIT above), and a NUL after them; sherd_free() the result. */
+/* Reads a whole small object of at most max bytes (SHERD_ELIMIT above), and puts a NUL after it; sherd_free() the
+ * result. */
 SHERD_API int sherd_store_get(char **data, size_t *len, sherd_store *store, const char *key, uint64_t max,
                               sherd_error *err);
 
-/* Locks live on objects and end with the process that holds them. Never waits:
- * SHERD_ECONFLICT when an incompatible lock is held. */
+/* Locks are held on objects and end with the process that holds them. Locking never waits: SHERD_ECONFLICT when an
+ * incompatible lock is held; SHERD_EUNSUPPORTED, "no-lock", without SHERD_CAP_LOCK. */
 typedef enum sherd_lock_mode { SHERD_LOCK_SHARED = 0, SHERD_LOCK_EXCLUSIVE = 1 } sherd_lock_mode;
 
 /* Locks an object that exists (SHERD_ENOTFOUND if not). */

@@ -12,11 +12,15 @@ SHERD_BEGIN_DECLS
 /* What a check found. Errors make the data unfit; warnings do not. */
 typedef struct sherd_report sherd_report;
 
+/* How many errors there are. */
 SHERD_API size_t sherd_report_errors(const sherd_report *report);
+/* How many warnings there are. */
 SHERD_API size_t sherd_report_warnings(const sherd_report *report);
 /* Borrowed; NULL past the end. In the order of the objects checked, whatever the number of workers. */
 SHERD_API const sherd_error *sherd_report_error(const sherd_report *report, size_t index);
+/* The same of warnings. */
 SHERD_API const sherd_error *sherd_report_warning(const sherd_report *report, size_t index);
+/* Bytes that were read and held against checksums or rules. */
 SHERD_API uint64_t sherd_report_checked_bytes(const sherd_report *report);
 SHERD_API void sherd_report_close(sherd_report *report); /* NULL is fine */
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Every public header, also of components, compiles alone, as strict C11 and as C++17, without one warning.
+# Every public header, also of components, compiles alone, as strict C11 and as C++17, without one warning; and what is
+# written with them alone, examples and components, as strict C11.
 set -eu
 cd "${SHERD_SOURCE:?}"
 failures=0
@@ -24,6 +25,14 @@ for header in $(for folder in $folders; do (cd "$folder" && find sherd -name '*.
 	# shellcheck disable=SC2086
 	if ! printf '%s\n' "$source" | ${CXX:-c++} -std=c++17 $strict -x c++ -; then
 		echo "<$header> does not compile alone as C++17"
+		failures=$((failures + 1))
+	fi
+done
+for source in examples/*.c tests/component/*/*.c; do
+	[ -e "$source" ] && ! grep -q '#include "' "$source" || continue
+	# shellcheck disable=SC2086
+	if ! ${CC:-cc} -std=c11 -D_POSIX_C_SOURCE=200809L $strict "$source"; then
+		echo "$source is not strict C11"
 		failures=$((failures + 1))
 	fi
 done

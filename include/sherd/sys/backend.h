@@ -37,7 +37,7 @@ SHERD_API const char *sherd_store_setting(const sherd_store_options *options, co
 SHERD_API int sherd_fail(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* What stands after identity is the front's: a backend leaves it zero and alone. */
+/* Members after identity belong to the front: a backend leaves them zero. */
 struct sherd_reader {
 	const struct sherd_reader_ops *ops;
 	uint64_t size;
@@ -48,13 +48,13 @@ struct sherd_reader {
 	size_t first_len;
 };
 
-/* next says whose piece it came to, for the front to name in errors. */
+/* next() sets reader to the one whose piece it reached, for the front to name in errors. */
 struct sherd_queue {
 	const struct sherd_queue_ops *ops;
 	const sherd_reader *reader;
 };
 
-/* All but ops is the front's; a backend leaves it alone. */
+/* Members other than ops belong to the front. */
 struct sherd_writer {
 	const struct sherd_writer_ops *ops;
 	char *key;

@@ -6,6 +6,7 @@
 
 SHERD_BEGIN_DECLS
 
+/* What the component brings. */
 SHERD_API const sherd_component *sherd_shelf_component(void);
 
 SHERD_END_DECLS
