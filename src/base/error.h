@@ -46,6 +46,8 @@ int shd_at_index(sherd_error *err, int rc, uint64_t index);
 	}
 #define SHD_AUTO(type, close_fn) __attribute__((cleanup(close_fn##_auto_))) type *
 
+/* The same of a struct, zeroed before anything can fail: SHD_DONE(shd_arena_done) shd_arena a = {0}; */
+#define SHD_DONE(done_fn) __attribute__((cleanup(done_fn)))
 /* The same of what malloc() gave, whatever it points to: SHD_AUTO_FREE char *text = strdup("x"); */
 static inline void shd_auto_free(void *p)
 {

@@ -64,28 +64,23 @@ static int choose_by_owner(sherd_store *store, ckpt_files *files, const sherd_se
 static int clear_by_owner(sherd_store *store, const char *prefix, const sherd_set_id *set_id, shd_meter *meter,
                           sherd_error *err)
 {
-	ckpt_files files = {0};
+	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	TRY(shd_ckpt_files_open(&files, store, prefix, err));
-	int rc = choose_by_owner(store, &files, set_id, meter, err);
-	if (rc == SHERD_OK)
-		rc = ckpt_clear_remove_files(store, prefix, &files, meter, err);
-	shd_ckpt_files_done(&files);
-	return rc;
+	TRY(choose_by_owner(store, &files, set_id, meter, err));
+	return ckpt_clear_remove_files(store, prefix, &files, meter, err);
 }
 
 static int clear_all(sherd_store *store, const char *prefix, shd_meter *meter, sherd_error *err)
 {
-	ckpt_files files = {0};
+	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	TRY(shd_ckpt_files_open(&files, store, prefix, err));
-	int rc = ckpt_clear_remove_files(store, prefix, &files, meter, err);
-	shd_ckpt_files_done(&files);
-	return rc;
+	return ckpt_clear_remove_files(store, prefix, &files, meter, err);
 }
 
 static int choose_unnamed(const shd_ckpt_meta *meta, const char *prefix, ckpt_files *files, shd_arena *arena,
                           sherd_error *err)
 {
-	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
+	SHD_DONE(shd_map_done) shd_map named = {0};
 	size_t chosen = 0;
 	TRY(shd_ckpt_metadata_files(meta, prefix, arena, &named, err));
 	for (size_t i = 0; i < files->count; i++)

@@ -167,13 +167,10 @@ static int describe_problem(looking *g, int rc, const sherd_error *found, listed
 /* Fails as reading the metadata does. */
 static int describe_by_metadata(looking *g, const seen *s, listed *into, sherd_error *err)
 {
-	shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	shd_ckpt_meta meta;
-	int rc = shd_ckpt_metadata_read(g->store, s->prefix, &g->limits, &arena, &meta, into->identity, err);
-	if (rc == SHERD_OK)
-		rc = describe_meta(g, s, &meta, into, err);
-	shd_arena_done(&arena);
-	return rc;
+	TRY(shd_ckpt_metadata_read(g->store, s->prefix, &g->limits, &arena, &meta, into->identity, err));
+	return describe_meta(g, s, &meta, into, err);
 }
 
 /* Checkpoints are counted, not their shards; whoever watches may still stop the opening of a large one. */

@@ -355,7 +355,7 @@ static int find_in_metadata(sherd_ckpt *c, sherd_store *store, const char *key, 
 {
 	shd_ckpt_name name = shd_ckpt_name_parse(key);
 	SHD_AUTO_BUF prefix = {0};
-	__attribute__((cleanup(shd_map_done))) shd_map files = {0};
+	SHD_DONE(shd_map_done) shd_map files = {0};
 	char identity[72];
 	if (name.kind != SHD_CKPT_NAME_SHARD)
 		return SHERD_OK;

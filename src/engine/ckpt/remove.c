@@ -104,7 +104,7 @@ static int list_strays(sherd_store *store, const char *prefix, ckpt_files *files
 {
 	shd_arena arena = {0};
 	shd_ckpt_meta meta;
-	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
+	SHD_DONE(shd_map_done) shd_map named = {0};
 	TRY(shd_ckpt_files_open(files, store, prefix, err));
 	int rc = shd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
 	if (rc == SHERD_OK)

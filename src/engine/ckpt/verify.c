@@ -225,7 +225,7 @@ static int check_replicas(checking *g, sherd_error *err)
 
 static int warn_about_files(checking *g, const ckpt_files *files, sherd_error *err)
 {
-	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
+	SHD_DONE(shd_map_done) shd_map named = {0};
 	TRY(shd_ckpt_metadata_files(&g->meta, g->prefix, &g->arena, &named, err));
 	for (size_t i = 0; i < files->count; i++) {
 		const char *key = files->list[i].key;
@@ -238,7 +238,7 @@ static int warn_about_files(checking *g, const ckpt_files *files, sherd_error *e
 
 static int warn_about_strays(checking *g, sherd_error *err)
 {
-	ckpt_files files = {0};
+	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	SHD_AUTO_BUF claim = {0};
 	sherd_stat stat;
 	shd_ckpt_name_claim(&claim, g->prefix);
@@ -259,9 +259,7 @@ static int warn_about_strays(checking *g, sherd_error *err)
 		                    "what has the name of a claim keeps everybody from saving here: %s",
 		                    found.message));
 	TRY(shd_ckpt_files_open(&files, g->store, g->prefix, err));
-	int rc = warn_about_files(g, &files, err);
-	shd_ckpt_files_done(&files);
-	return rc;
+	return warn_about_files(g, &files, err);
 }
 
 static int merge_shards(checking *g, sherd_error *err)

@@ -236,7 +236,7 @@ static int graph_verify_check_alone(const check *c)
 /* Operations call graphs by their names. */
 static int check_names_inside(const check *c)
 {
-	__attribute__((cleanup(shd_map_done))) shd_map names = {0};
+	SHD_DONE(shd_map_done) shd_map names = {0};
 	for (size_t i = 0; i < c->graph->subgraph_count; i++) {
 		bool ok;
 		const char *name = c->graph->subgraphs[i].name;

@@ -51,7 +51,7 @@ static bool index_verify_see(void *arg, const char *key, const sherd_stat *stat)
 static int find_strays(sherd_report *r, sherd_store *store, shd_str base, const shd_safetensors_index *index,
                        sherd_error *err)
 {
-	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
+	SHD_DONE(shd_map_done) shd_map named = {0};
 	SHD_AUTO_BUF prefix = {0};
 	bool ok = true;
 	for (uint32_t i = 0; ok && i < index->file_count; i++)
@@ -89,7 +89,7 @@ static int warn_of_claim(sherd_report *r, sherd_store *store, shd_str base, sher
 static int index_verify_check_file(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
                                    sherd_error *err)
 {
-	__attribute__((cleanup(shd_arena_done))) shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	shd_safetensors head;
 	int rc = shd_bundle_open_named(&reader, store, key, err);
@@ -127,7 +127,7 @@ static int index_verify_check_set(sherd_report *r, sherd_store *store, const cha
 static int index_verify_check_index(sherd_report *r, sherd_store *store, const char *key, const shd_head *head,
                                     const sherd_verify_options *o, sherd_error *err)
 {
-	__attribute__((cleanup(shd_arena_done))) shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	shd_str base = shd_str_of(key);
 	shd_safetensors_index index;
 	sherd_error found = {0};
@@ -152,7 +152,7 @@ int shd_index_verify(sherd_report *r, sherd_store *store, const char *key, const
 	TRY(shd_bundle_name_index(store, key, &name, err));
 	const char *index = (const char *)name.data;
 	for (int tries = 0; again; tries++) {
-		__attribute__((cleanup(shd_report_done))) sherd_report part = {0};
+		SHD_DONE(shd_report_done) sherd_report part = {0};
 		sherd_error found = {0};
 		shd_head head;
 		int rc = shd_head_read(&head, store, index, options->limits, &found);

@@ -246,7 +246,7 @@ static int check_files(sherd_report *r, sherd_store *store, const char *key, con
 static int check_beside(sherd_report *r, sherd_store *store, const char *key, const shd_npy_manifest *m,
                         sherd_error *err)
 {
-	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
+	SHD_DONE(shd_map_done) shd_map named = {0};
 	SHD_AUTO_BUF folder = {0}, claim = {0};
 	shd_folder files;
 	sherd_stat stat;
@@ -272,7 +272,7 @@ static int check_beside(sherd_report *r, sherd_store *store, const char *key, co
 int shd_npy_folder_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
                           sherd_error *err)
 {
-	__attribute__((cleanup(shd_arena_done))) shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	SHD_AUTO_BUF name = {0};
 	sherd_error found = {0};
 	shd_npy_manifest m;

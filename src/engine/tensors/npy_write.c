@@ -42,7 +42,7 @@ static int put_name(shd_map *taken, shd_arena *arena, const char *array, size_t 
 
 static int name_files(shd_conversion *c, shd_conversion_set *set, const char *attempt, sherd_error *err)
 {
-	__attribute__((cleanup(shd_map_done))) shd_map taken = {0};
+	SHD_DONE(shd_map_done) shd_map taken = {0};
 	for (size_t i = 0; i < set->count; i++) {
 		SHD_AUTO_BUF key = {0};
 		shd_buf_str(&key, set->prefix);

@@ -347,7 +347,7 @@ static int npz_check_members(sherd_report *r, const shd_archive *a, const char *
 static int npz_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
                       sherd_error *err)
 {
-	__attribute__((cleanup(shd_archive_done))) shd_archive a = {0};
+	SHD_DONE(shd_archive_done) shd_archive a = {0};
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
 	const sherd_bundle_options options = {.limits = o->limits};
 	shd_evidence e = {.store = store, .key = key};

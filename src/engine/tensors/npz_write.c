@@ -59,7 +59,7 @@ static int npz_check_names(const shd_conversion *c, sherd_error *err)
 
 int shd_write_npz(shd_conversion *c, sherd_error *err)
 {
-	__attribute__((cleanup(shd_archive_out_done))) shd_archive_out out = {0};
+	SHD_DONE(shd_archive_out_done) shd_archive_out out = {0};
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	const sherd_convert_options *o = c->options;
 	uint64_t bytes = 0;

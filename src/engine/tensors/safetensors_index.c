@@ -162,7 +162,7 @@ static int check_all_found(const index_bundle *b, sherd_error *err)
 
 static int tensors_safetensors_index_join(index_bundle *b, sherd_error *err)
 {
-	__attribute__((cleanup(shd_map_done))) shd_map entries = {0};
+	SHD_DONE(shd_map_done) shd_map entries = {0};
 	size_t count = 0;
 	for (size_t i = 0; i < b->index.count; i++) {
 		bool ok;
@@ -203,7 +203,7 @@ static int add_pairs(shd_map *seen, const sherd_pair *pairs, size_t count, pair_
  * counts. */
 static int join_pairs(index_bundle *b, bool index, const sherd_pair **out, size_t *count, sherd_error *err)
 {
-	__attribute__((cleanup(shd_map_done))) shd_map seen = {0};
+	SHD_DONE(shd_map_done) shd_map seen = {0};
 	SHD_AUTO_VEC pair_vec all = {0};
 	if (index)
 		TRY(add_pairs(&seen, b->index.pairs, b->index.pair_count, &all, err));

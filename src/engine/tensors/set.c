@@ -155,7 +155,7 @@ static int clear_one(const clearing *k, const shd_map *named, const char *ending
 static int set_clear_dead(void *arg, shd_str text, sherd_error *err)
 {
 	const clearing *k = arg;
-	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
+	SHD_DONE(shd_map_done) shd_map named = {0};
 	shd_set_claim claim = {0};
 	sherd_error damage;
 	bool unread;

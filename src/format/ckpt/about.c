@@ -438,8 +438,6 @@ int shd_ckpt_about_check(const sherd_ckpt_about *a, sherd_error *err)
 	TRY(shd_ckpt_members_check(a->training_extra, SHD_CKPT_OBJECT_TRAINING, NULL, SHERD_EINVAL, err));
 	if (a->has_learning_rate && !isfinite(a->learning_rate))
 		return shd_fail(err, SHERD_EINVAL, "bad-number", "the learning rate is not finite");
-	shd_map names = {0};
-	int rc = check_fields(a, &names, err);
-	shd_map_done(&names);
-	return rc;
+	SHD_DONE(shd_map_done) shd_map names = {0};
+	return check_fields(a, &names, err);
 }

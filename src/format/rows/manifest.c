@@ -247,7 +247,7 @@ static int rows_manifest_check_entries(const decoder *d, shd_map *names, sherd_e
 
 static int check_document(const decoder *d, sherd_error *err)
 {
-	__attribute__((cleanup(shd_map_done))) shd_map names = {0};
+	SHD_DONE(shd_map_done) shd_map names = {0};
 	if (!d->m.width)
 		return shd_fail(err, SHERD_ECORRUPT, "bad-width", "rows of width 0");
 	if (d->m.version == 1 && d->d->ours && d->m.dtype != SHERD_F32)

@@ -352,7 +352,7 @@ static int add_once(shd_map *seen, const char *text, size_t index, sherd_error *
 
 static int tensor_safetensors_check_pairs(const sherd_pair *pairs, size_t count, sherd_error *err)
 {
-	__attribute__((cleanup(shd_map_done))) shd_map seen = {0};
+	SHD_DONE(shd_map_done) shd_map seen = {0};
 	for (size_t i = 0; i < count; i++) {
 		TRY(tensor_safetensors_check_text(pairs[i].key, "a key of " METADATA_KEY, err));
 		TRY(tensor_safetensors_check_text(pairs[i].value, "a value of " METADATA_KEY, err));
@@ -363,7 +363,7 @@ static int tensor_safetensors_check_pairs(const sherd_pair *pairs, size_t count,
 
 static int tensor_safetensors_check_tensors(const sherd_tensor *tensors, size_t count, sherd_error *err)
 {
-	__attribute__((cleanup(shd_map_done))) shd_map seen = {0};
+	SHD_DONE(shd_map_done) shd_map seen = {0};
 	for (size_t i = 0; i < count; i++) {
 		TRY(check_tensor(&tensors[i], err));
 		TRY(add_once(&seen, tensors[i].name, i, err));

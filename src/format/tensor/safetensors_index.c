@@ -243,7 +243,7 @@ static int tensor_safetensors_index_check_key(const char *key, shd_map *seen, sh
 /* Keys of values are put into named, whose pairs are left out. */
 static int tensor_safetensors_index_check_pairs(const shd_safetensors_index *index, shd_map *named, sherd_error *err)
 {
-	__attribute__((cleanup(shd_map_done))) shd_map seen = {0};
+	SHD_DONE(shd_map_done) shd_map seen = {0};
 	for (size_t i = 0; i < index->value_count; i++) {
 		TRY(tensor_safetensors_index_check_key(index->values[i].key, named, err));
 		TRY(shd_json_check(index->values[i].value, strlen(index->values[i].value), NULL, err));
@@ -309,11 +309,11 @@ static void put_document(shd_buf *out, const shd_safetensors_index *index,
 
 int shd_safetensors_index_encode(const shd_safetensors_index *index, shd_buf *out, sherd_error *err)
 {
-	__attribute__((cleanup(shd_arena_done))) shd_arena scratch = {0};
+	SHD_DONE(shd_arena_done) shd_arena scratch = {0};
 	const shd_safetensors_index_entry **sorted = shd_arena_alloc(&scratch, index->count, sizeof(sorted[0]));
 	if (!sorted)
 		return shd_fail_nomem(err);
-	__attribute__((cleanup(shd_map_done))) shd_map named = {0};
+	SHD_DONE(shd_map_done) shd_map named = {0};
 	TRY(tensor_safetensors_index_check_pairs(index, &named, err));
 	TRY(tensor_safetensors_index_check_entries(index, sorted, err));
 	/* The seal covers the document from its first byte, so it is built apart from what out may hold. */

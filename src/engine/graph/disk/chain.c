@@ -5,9 +5,6 @@
 
 static void chain_forget(graph_chain *c)
 {
-	for (size_t i = 0; i < c->texts.count; i++)
-		free(c->texts.items[i]);
-	shd_vec_done(&c->texts);
 	shd_arena_done(&c->documents);
 	shd_arena_done(&c->lists[0]);
 	shd_arena_done(&c->lists[1]);
@@ -20,17 +17,6 @@ void shd_graph_chain_done(graph_chain *c)
 	*c = (graph_chain){0};
 }
 
-static int chain_fetch(graph_chain *c, const char *name, char **text, size_t *len, sherd_error *err)
-{
-	TRY(shd_graph_place_get(c->place, name, text, len, err));
-	shd_vec_push(&c->texts, *text);
-	if (!c->texts.failed)
-		return SHERD_OK;
-	free(*text);
-	c->texts.failed = false;
-	return shd_fail_nomem(err);
-}
-
 static int check_version(uint64_t said, uint64_t version, sherd_error *err)
 {
 	if (said != version)
@@ -40,24 +26,24 @@ static int check_version(uint64_t said, uint64_t version, sherd_error *err)
 
 static int take_full(graph_chain *c, uint64_t version, sherd_error *err)
 {
-	char name[SHD_RFDB_NAME_MAX], *text;
-	size_t len;
+	char name[SHD_RFDB_NAME_MAX];
+	shd_str text;
 	chain_forget(c);
 	shd_rfdb_manifest_name(version, false, name);
-	TRY(chain_fetch(c, name, &text, &len, err));
-	TRY(shd_rfdb_manifest_decode(text, len, &c->place->limits, &c->documents, &c->manifest, err));
+	TRY(shd_graph_place_get(c->place, name, &c->documents, &text, NULL, err));
+	TRY(shd_rfdb_manifest_decode(text.ptr, text.len, &c->place->limits, &c->documents, &c->manifest, err));
 	TRY(check_version(c->manifest.version, version, err));
 	c->base = version;
 	c->unsealed = c->manifest.seal == SHD_SEAL_ABSENT;
 	return SHERD_OK;
 }
 
-static int take_edit(graph_chain *c, uint64_t version, const char *text, size_t len, sherd_error *err)
+static int take_edit(graph_chain *c, uint64_t version, shd_str text, sherd_error *err)
 {
 	shd_rfdb_edit edit;
 	shd_rfdb_manifest next;
 	shd_arena *fresh = &c->lists[c->turn ^= 1];
-	TRY(shd_rfdb_edit_decode(text, len, &c->place->limits, &c->documents, &edit, err));
+	TRY(shd_rfdb_edit_decode(text.ptr, text.len, &c->place->limits, &c->documents, &edit, err));
 	TRY(check_version(edit.version, version, err));
 	shd_arena_done(fresh);
 	TRY(shd_rfdb_manifest_apply(&c->manifest, &edit, 1, fresh, &next, err));
@@ -68,8 +54,8 @@ static int take_edit(graph_chain *c, uint64_t version, const char *text, size_t 
 
 static int chain_take(graph_chain *c, const graph_manifest_file *file, bool follows, sherd_error *err)
 {
-	char name[SHD_RFDB_NAME_MAX], *text;
-	size_t len;
+	char name[SHD_RFDB_NAME_MAX];
+	shd_str text;
 	sherd_error failure = {0};
 	if (!file->edit)
 		return take_full(c, file->version, err);
@@ -77,7 +63,7 @@ static int chain_take(graph_chain *c, const graph_manifest_file *file, bool foll
 		return shd_fail(err, SHERD_ENOTFOUND, "no-version", "no manifest of version %" PRIu64,
 		                file->version - 1);
 	shd_rfdb_manifest_name(file->version, true, name);
-	int rc = chain_fetch(c, name, &text, &len, &failure);
+	int rc = shd_graph_place_get(c->place, name, &c->documents, &text, NULL, &failure);
 	/* A version is written in full before its edit goes: since it was listed, perhaps. */
 	if (rc == SHERD_ENOTFOUND) {
 		rc = take_full(c, file->version, &failure);
@@ -85,7 +71,7 @@ static int chain_take(graph_chain *c, const graph_manifest_file *file, bool foll
 			return SHERD_OK;
 	}
 	TRY(shd_pass(err, rc, &failure));
-	return take_edit(c, file->version, text, len, err);
+	return take_edit(c, file->version, text, err);
 }
 
 int shd_graph_chain_step(graph_chain *c, const graph_manifest_file *file, sherd_error *err)

@@ -14,7 +14,6 @@ typedef struct graph_chain {
 	uint64_t base;              /* the version of the full one that it comes from */
 	uint64_t unsealed;          /* documents since then that others wrote */
 	shd_arena documents, lists[2];
-	SHD_VEC(char *) texts;
 	unsigned turn;
 } graph_chain;
 

@@ -28,12 +28,10 @@ int shd_graph_head_judge(const graph_place *p, const graph_head *head, int rc, s
 
 static int disk_head_look(const graph_place *p, graph_head *out, sherd_error *err)
 {
-	char *text;
-	size_t len;
-	TRY(shd_graph_place_fetch(p, SHD_RFDB_CURRENT, &text, &len, out->identity, err));
-	int rc = shd_rfdb_current_decode(text, len, &out->current, err);
-	free(text);
-	return rc;
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
+	shd_str text;
+	TRY(shd_graph_place_get(p, SHD_RFDB_CURRENT, &arena, &text, out->identity, err));
+	return shd_rfdb_current_decode(text.ptr, text.len, &out->current, err);
 }
 
 int shd_graph_head_look(const graph_place *p, graph_head *out, sherd_error *err)

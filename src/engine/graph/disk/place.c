@@ -49,8 +49,8 @@ int shd_graph_place_key(const graph_place *p, const char *name, graph_key *out, 
 	return SHERD_OK;
 }
 
-static int disk_place_fetch(const graph_place *p, const char *key, char **data, size_t *len, char *identity,
-                            sherd_error *err)
+static int disk_place_get(const graph_place *p, const char *key, shd_arena *arena, shd_str *text, char *identity,
+                          sherd_error *err)
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	TRY(sherd_store_read(&reader, p->store, key, err));
@@ -58,29 +58,22 @@ static int disk_place_fetch(const graph_place *p, const char *key, char **data, 
 	if (size > p->limits.metadata_bytes || size >= SIZE_MAX)
 		return shd_fail(err, SHERD_ELIMIT, "too-large", "%" PRIu64 " bytes, the limit is %" PRIu64, size,
 		                p->limits.metadata_bytes);
-	SHD_AUTO_FREE void *text = malloc((size_t)size + 1);
-	if (!text)
+	char *bytes = shd_arena_alloc(arena, (size_t)size, 1);
+	if (!bytes)
 		return shd_fail_nomem(err);
-	TRY(sherd_reader_at(reader, 0, text, (size_t)size, err));
-	((char *)text)[size] = 0;
+	TRY(sherd_reader_at(reader, 0, bytes, (size_t)size, err));
 	if (identity)
 		memcpy(identity, sherd_reader_identity(reader), sizeof(((sherd_stat *)0)->identity));
-	*data = TAKE(text);
-	*len = (size_t)size;
+	*text = (shd_str){bytes, (size_t)size};
 	return SHERD_OK;
 }
 
-int shd_graph_place_fetch(const graph_place *p, const char *name, char **data, size_t *len, char *identity,
-                          sherd_error *err)
+int shd_graph_place_get(const graph_place *p, const char *name, shd_arena *arena, shd_str *text, char *identity,
+                        sherd_error *err)
 {
 	graph_key key;
 	TRY(shd_graph_place_key(p, name, &key, err));
-	return shd_in_object(err, disk_place_fetch(p, key.text, data, len, identity, err), key.text);
-}
-
-int shd_graph_place_get(const graph_place *p, const char *name, char **data, size_t *len, sherd_error *err)
-{
-	return shd_graph_place_fetch(p, name, data, len, NULL, err);
+	return shd_in_object(err, disk_place_get(p, key.text, arena, text, identity, err), key.text);
 }
 
 static int disk_place_store(const graph_place *p, const char *key, const sherd_write_options *options,

@@ -2,6 +2,7 @@
 #ifndef SHD_ENGINE_GRAPH_DISK_PLACE_H
 #define SHD_ENGINE_GRAPH_DISK_PLACE_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 
 #include <sherd/limits.h>
@@ -26,11 +27,10 @@ typedef struct graph_key {
 /* SHERD_EINVAL, "bad-key", when it is too long. */
 int shd_graph_place_key(const graph_place *p, const char *name, graph_key *out, sherd_error *err);
 
-/* A whole document, NUL-terminated; free() it. Failures name the object. */
-int shd_graph_place_get(const graph_place *p, const char *name, char **data, size_t *len, sherd_error *err);
-/* With the identity of the object that it was read from; 72 bytes. */
-int shd_graph_place_fetch(const graph_place *p, const char *name, char **data, size_t *len, char *identity,
-                          sherd_error *err);
+/* A whole document, in the arena. identity: of the object that it was read from, 72 bytes; or NULL. Failures name the
+ * object. */
+int shd_graph_place_get(const graph_place *p, const char *name, shd_arena *arena, shd_str *text, char *identity,
+                        sherd_error *err);
 /* Durable when it returns. */
 int shd_graph_place_write(const graph_place *p, const char *name, const sherd_write_options *options,
                           const shd_buf *text, sherd_error *err);

@@ -6,37 +6,29 @@
 /* No program writes so many edits in a row; every one of them is read. */
 enum { MOST_EDITS = 1 << 16 };
 
-/* The document, owned by v: 1, or 0 when there is none. */
-static int disk_version_fetch(graph_version *v, const graph_place *p, const char *name, char **text, size_t *len,
-                              sherd_error *err)
+static int check_number(uint64_t said, uint64_t version, sherd_error *err)
 {
-	sherd_error failure = {0};
-	int rc = shd_graph_place_fetch(p, name, text, len, v->base_identity, &failure);
-	if (rc == SHERD_ENOTFOUND)
-		return 0;
-	if (rc < 0)
-		return shd_pass(err, rc, &failure);
-	shd_vec_push(&v->documents, *text);
-	if (v->documents.failed) {
-		free(*text);
-		return shd_fail_nomem(err);
-	}
-	return 1;
+	if (said != version)
+		return shd_fail(err, SHERD_ECORRUPT, "bad-version", "it says version %" PRIu64, said);
+	return SHERD_OK;
 }
 
+/* 1, or 0 when there is none. */
 static int load_full(graph_version *v, const graph_place *p, uint64_t version, shd_rfdb_manifest *out, sherd_error *err)
 {
-	char name[SHD_RFDB_NAME_MAX], *text;
-	size_t len;
+	char name[SHD_RFDB_NAME_MAX];
 	graph_key key;
+	shd_str text;
+	sherd_error failure = {0};
 	shd_rfdb_manifest_name(version, false, name);
 	TRY(shd_graph_place_key(p, name, &key, err));
-	int rc = disk_version_fetch(v, p, name, &text, &len, err);
-	if (rc <= 0)
-		return rc;
-	rc = shd_rfdb_manifest_decode(text, len, &p->limits, &v->arena, out, err);
-	if (rc == SHERD_OK && out->version != version)
-		rc = shd_fail(err, SHERD_ECORRUPT, "bad-version", "it says version %" PRIu64, out->version);
+	int rc = shd_graph_place_get(p, name, &v->arena, &text, v->base_identity, &failure);
+	if (rc == SHERD_ENOTFOUND)
+		return 0;
+	TRY(shd_pass(err, rc, &failure));
+	rc = shd_rfdb_manifest_decode(text.ptr, text.len, &p->limits, &v->arena, out, err);
+	if (rc == SHERD_OK)
+		rc = check_number(out->version, version, err);
 	TRY(shd_in_object(err, rc, key.text));
 	v->unsealed += out->seal == SHD_SEAL_ABSENT;
 	return 1;
@@ -44,18 +36,18 @@ static int load_full(graph_version *v, const graph_place *p, uint64_t version, s
 
 static int load_edit(graph_version *v, const graph_place *p, uint64_t version, shd_rfdb_edit *out, sherd_error *err)
 {
-	char name[SHD_RFDB_NAME_MAX], *text;
-	size_t len;
+	char name[SHD_RFDB_NAME_MAX];
 	graph_key key;
+	shd_str text;
 	shd_rfdb_manifest_name(version, true, name);
 	TRY(shd_graph_place_key(p, name, &key, err));
-	int rc = disk_version_fetch(v, p, name, &text, &len, err);
-	if (!rc)
+	int rc = shd_graph_place_get(p, name, &v->arena, &text, NULL, err);
+	if (rc == SHERD_ENOTFOUND)
 		rc = shd_fail(err, SHERD_ENOTFOUND, "no-version", "no manifest of version %" PRIu64, version);
-	if (rc > 0)
-		rc = shd_rfdb_edit_decode(text, len, &p->limits, &v->arena, out, err);
-	if (rc >= 0 && out->version != version)
-		rc = shd_fail(err, SHERD_ECORRUPT, "bad-version", "it says version %" PRIu64, out->version);
+	if (rc == SHERD_OK)
+		rc = shd_rfdb_edit_decode(text.ptr, text.len, &p->limits, &v->arena, out, err);
+	if (rc == SHERD_OK)
+		rc = check_number(out->version, version, err);
 	TRY(shd_in_object(err, rc, key.text));
 	v->unsealed += out->seal == SHD_SEAL_ABSENT;
 	return SHERD_OK;
@@ -123,9 +115,6 @@ int shd_graph_version_load(graph_version *out, const graph_place *p, uint64_t ve
 
 void shd_graph_version_done(graph_version *v)
 {
-	for (size_t i = 0; i < v->documents.count; i++)
-		free(v->documents.items[i]);
-	shd_vec_done(&v->documents);
 	shd_arena_done(&v->arena);
 	*v = (graph_version){0};
 }

@@ -8,7 +8,6 @@
 
 typedef struct graph_version {
 	shd_arena arena;
-	SHD_VEC(char *) documents; /* what the manifest borrows from */
 	shd_rfdb_manifest manifest;
 	uint64_t base;          /* the version of the full manifest it was read from */
 	char base_identity[72]; /* of that object */

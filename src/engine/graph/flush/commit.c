@@ -337,8 +337,6 @@ static int flush_commit(next *n, sherd_error *err)
 
 int shd_graph_flush_commit(graph_flush *f, sherd_error *err)
 {
-	next n = {.flush = f, .version = f->graph->version + 1};
-	int rc = flush_commit(&n, err);
-	next_done(&n);
-	return rc;
+	SHD_DONE(next_done) next n = {.flush = f, .version = f->graph->version + 1};
+	return flush_commit(&n, err);
 }

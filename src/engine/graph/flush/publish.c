@@ -169,5 +169,5 @@ void shd_graph_publish_full(sherd_graph *g, const shd_rfdb_manifest *m, const sh
 	if (written)
 		drop_edit(&g->place, g->version);
 	/* A cache: who finds an old one makes it anew. */
-	(void)shd_graph_write_index(g, written ? m : NULL, NULL);
+	(void)shd_graph_write_index(&g->place, g->version, true, written ? m : NULL, NULL);
 }

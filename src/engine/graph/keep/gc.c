@@ -304,7 +304,7 @@ static int gc_collect(collection *c, sherd_error *err)
 	TRY(remove_manifests(c, err));
 	if (dry_run)
 		return SHERD_OK;
-	(void)shd_graph_rewrite_index(c->graph, NULL);
+	(void)shd_graph_write_index(&c->graph->place, c->graph->version, false, NULL, NULL);
 	return gc_remove_files(c, err);
 }
 

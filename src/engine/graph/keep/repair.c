@@ -104,13 +104,11 @@ static int note_all(graph_checking *c, const shd_rfdb_manifest *m, sherd_error *
 
 static int read_shards(graph_checking *c, sherd_error *err)
 {
-	char *text;
-	size_t len;
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
+	shd_str text;
 	shd_rfdb_config config;
-	TRY(shd_graph_place_get(&c->place, SHD_RFDB_CONFIG, &text, &len, err));
-	int rc = shd_rfdb_config_decode(text, len, &config, err);
-	free(text);
-	TRY(rc);
+	TRY(shd_graph_place_get(&c->place, SHD_RFDB_CONFIG, &arena, &text, NULL, err));
+	TRY(shd_rfdb_config_decode(text.ptr, text.len, &config, err));
 	c->shards = config.shards;
 	return SHERD_OK;
 }
@@ -260,7 +258,7 @@ static int keep_repair_publish(repairing *r, uint64_t version, sherd_error *err)
 		(void)shd_graph_place_remove_if(&r->place, name, identity, NULL);
 	TRY(rc);
 	r->result.version = version;
-	(void)shd_graph_rewrite_index_of(&r->place, version, NULL);
+	(void)shd_graph_write_index(&r->place, version, false, NULL, NULL);
 	return SHERD_OK;
 }
 

@@ -42,7 +42,6 @@ typedef struct census {
 	const graph_place *place;
 	const shd_rfdb_manifest *written; /* in full, a moment ago; or NULL */
 	shd_arena arena;
-	SHD_VEC(char *) documents;
 	graph_manifest_vec files;
 	shd_rfdb_index old;
 	SHD_VEC(shd_rfdb_snapshot) snapshots; /* of full manifests */
@@ -51,33 +50,18 @@ typedef struct census {
 
 static void census_done(census *c)
 {
-	for (size_t i = 0; i < c->documents.count; i++)
-		free(c->documents.items[i]);
-	shd_vec_done(&c->documents);
 	shd_vec_done(&c->files);
 	shd_vec_done(&c->snapshots);
 	shd_vec_done(&c->segments);
 	shd_arena_done(&c->arena);
 }
 
-/* Kept as long as the census, which borrows from it. */
-static int snapshots_fetch(census *c, const char *name, char **text, size_t *len, sherd_error *err)
-{
-	TRY(shd_graph_place_get(c->place, name, text, len, err));
-	shd_vec_push(&c->documents, *text);
-	if (!c->documents.failed)
-		return SHERD_OK;
-	free(*text);
-	return shd_fail_nomem(err);
-}
-
 /* An index that cannot be read is as good as none. */
 static void read_old_index(census *c)
 {
-	char *text;
-	size_t len;
-	if (snapshots_fetch(c, SHD_RFDB_INDEX, &text, &len, NULL) < 0 ||
-	    shd_rfdb_index_decode(text, len, &c->place->limits, &c->arena, &c->old, NULL) < 0)
+	shd_str text;
+	if (shd_graph_place_get(c->place, SHD_RFDB_INDEX, &c->arena, &text, NULL, NULL) < 0 ||
+	    shd_rfdb_index_decode(text.ptr, text.len, &c->place->limits, &c->arena, &c->old, NULL) < 0)
 		c->old = (shd_rfdb_index){0};
 	shd_vec_append(&c->segments, c->old.segments.items, c->old.segments.count);
 }
@@ -112,18 +96,18 @@ static void add_full(census *c, uint64_t version, const shd_rfdb_manifest *m)
 	add_segments(c, &m->l1_edges);
 }
 
-static int read_full(census *c, uint64_t version, const char *text, size_t len, sherd_error *err)
+static int read_full(census *c, uint64_t version, shd_str text, sherd_error *err)
 {
 	shd_rfdb_manifest m;
-	TRY(shd_rfdb_manifest_decode(text, len, &c->place->limits, &c->arena, &m, err));
+	TRY(shd_rfdb_manifest_decode(text.ptr, text.len, &c->place->limits, &c->arena, &m, err));
 	add_full(c, version, &m);
 	return SHERD_OK;
 }
 
-static int read_edit(census *c, const char *text, size_t len, sherd_error *err)
+static int read_edit(census *c, shd_str text, sherd_error *err)
 {
 	shd_rfdb_edit e;
-	TRY(shd_rfdb_edit_decode(text, len, &c->place->limits, &c->arena, &e, err));
+	TRY(shd_rfdb_edit_decode(text.ptr, text.len, &c->place->limits, &c->arena, &e, err));
 	add_segments(c, &e.added_nodes);
 	add_segments(c, &e.added_edges);
 	add_segments(c, &e.l1_nodes);
@@ -134,8 +118,8 @@ static int read_edit(census *c, const char *text, size_t len, sherd_error *err)
 /* trusted: what the index says of a version need not be read again. */
 static int read_file(census *c, const graph_manifest_file *file, bool trusted, sherd_error *err)
 {
-	char name[SHD_RFDB_NAME_MAX], *text;
-	size_t len;
+	char name[SHD_RFDB_NAME_MAX];
+	shd_str text;
 	graph_key key;
 	const shd_rfdb_snapshot *known = trusted && !file->edit ? old_snapshot(c, file->version) : NULL;
 	if (known) {
@@ -150,8 +134,8 @@ static int read_file(census *c, const graph_manifest_file *file, bool trusted, s
 	}
 	shd_rfdb_manifest_name(file->version, file->edit, name);
 	TRY(shd_graph_place_key(c->place, name, &key, err));
-	TRY(snapshots_fetch(c, name, &text, &len, err));
-	int rc = file->edit ? read_edit(c, text, len, err) : read_full(c, file->version, text, len, err);
+	TRY(shd_graph_place_get(c->place, name, &c->arena, &text, NULL, err));
+	int rc = file->edit ? read_edit(c, text, err) : read_full(c, file->version, text, err);
 	return shd_in_object(err, rc, key.text);
 }
 
@@ -241,41 +225,21 @@ int shd_graph_index_tags(const shd_rfdb_snapshot *list, size_t count, graph_tagg
 	return SHERD_OK;
 }
 
-static int write_index(const graph_place *p, uint64_t latest, bool trusted, const shd_rfdb_manifest *written,
-                       sherd_error *err)
+int shd_graph_write_index(const graph_place *p, uint64_t version, bool trusted, const shd_rfdb_manifest *written,
+                          sherd_error *err)
 {
-	census c = {.place = p, .written = written};
+	SHD_DONE(census_done) census c = {.place = p, .written = written};
 	SHD_AUTO_BUF text = {0};
 	SHD_AUTO_VEC graph_tagged_vec tagged = {0};
-	int rc = take_census(&c, latest, trusted, err);
-	if (rc == SHERD_OK)
-		rc = shd_graph_index_tags(c.snapshots.items, c.snapshots.count, &tagged, err);
-	if (rc == SHERD_OK) {
-		sort_once(&c.segments);
-		const shd_rfdb_index x = {.latest = latest,
-		                          .tagged = tagged.items,
-		                          .tagged_count = tagged.count,
-		                          .snapshots = c.snapshots.items,
-		                          .count = c.snapshots.count,
-		                          .segments = {c.segments.items, c.segments.count}};
-		shd_rfdb_index_encode(&x, &text);
-		rc = shd_graph_place_put(p, SHD_RFDB_INDEX, SHERD_WRITE_REPLACE, &text, err);
-	}
-	census_done(&c);
-	return rc;
-}
-
-int shd_graph_write_index(const sherd_graph *g, const shd_rfdb_manifest *written, sherd_error *err)
-{
-	return write_index(&g->place, g->version, true, written, err);
-}
-
-int shd_graph_rewrite_index(const sherd_graph *g, sherd_error *err)
-{
-	return write_index(&g->place, g->version, false, NULL, err);
-}
-
-int shd_graph_rewrite_index_of(const graph_place *p, uint64_t version, sherd_error *err)
-{
-	return write_index(p, version, false, NULL, err);
+	TRY(take_census(&c, version, trusted, err));
+	TRY(shd_graph_index_tags(c.snapshots.items, c.snapshots.count, &tagged, err));
+	sort_once(&c.segments);
+	const shd_rfdb_index x = {.latest = version,
+	                          .tagged = tagged.items,
+	                          .tagged_count = tagged.count,
+	                          .snapshots = c.snapshots.items,
+	                          .count = c.snapshots.count,
+	                          .segments = {c.segments.items, c.segments.count}};
+	shd_rfdb_index_encode(&x, &text);
+	return shd_graph_place_put(p, SHD_RFDB_INDEX, SHERD_WRITE_REPLACE, &text, err);
 }

@@ -42,10 +42,9 @@ int shd_graph_list_present(const graph_place *p, graph_present *out, sherd_error
 const shd_rfdb_descriptor *shd_graph_find_absent(const graph_present *present, const shd_rfdb_manifest *m);
 void shd_graph_present_done(graph_present *present);
 
-/* Writes manifest_index.json for the version that is open: with what the old one says of versions that are still
- * there, or from the manifests alone. written: the manifest of the version, if it was written in full; or NULL. */
-int shd_graph_write_index(const sherd_graph *g, const shd_rfdb_manifest *written, sherd_error *err);
-int shd_graph_rewrite_index(const sherd_graph *g, sherd_error *err);
-int shd_graph_rewrite_index_of(const graph_place *p, uint64_t version, sherd_error *err);
+/* Writes manifest_index.json for a version, trusted: with what the old one says of versions that are still there; else
+ * from the manifests alone. written: the manifest of the version, if it was written in full just now; or NULL. */
+int shd_graph_write_index(const graph_place *p, uint64_t version, bool trusted, const shd_rfdb_manifest *written,
+                          sherd_error *err);
 
 #endif

@@ -102,7 +102,7 @@ static int tag(sherd_graph *g, graph_version *v, const char *key, const char *va
 	TRY(shd_graph_hold_replace(&g->place, &m, v->base == m.version ? v->base_identity : "", err));
 	/* From here on nobody collects the version who did not see the tag. */
 	TRY(shd_graph_head_fence(&g->place, &g->head, err));
-	(void)shd_graph_rewrite_index(g, NULL);
+	(void)shd_graph_write_index(&g->place, g->version, false, NULL, NULL);
 	return SHERD_OK;
 }
 

@@ -16,33 +16,28 @@ enum { MOST_TRIES = 100 };
 
 static int read_config(sherd_graph *g, sherd_error *err)
 {
-	char *text;
-	size_t len;
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
+	shd_str text;
 	graph_key key;
 	TRY(shd_graph_place_key(&g->place, SHD_RFDB_CONFIG, &key, err));
-	TRY(shd_graph_place_fetch(&g->place, SHD_RFDB_CONFIG, &text, &len, g->config_identity, err));
-	int rc = shd_in_object(err, shd_rfdb_config_decode(text, len, &g->config, err), key.text);
-	free(text);
-	return rc;
+	TRY(shd_graph_place_get(&g->place, SHD_RFDB_CONFIG, &arena, &text, g->config_identity, err));
+	return shd_in_object(err, shd_rfdb_config_decode(text.ptr, text.len, &g->config, err), key.text);
 }
 
 /* A reader does without a plan; a writer must not assign anew what was assigned. */
 static int read_plan(sherd_graph *g, sherd_error *err)
 {
-	char *text;
-	size_t len;
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
+	shd_str text;
 	graph_key key;
 	sherd_error failure = {0};
 	shd_rfdb_plan_init(&g->plan, 0);
 	if (g->config.planner != SHD_RFDB_DIRECTORY)
 		return SHERD_OK;
 	TRY(shd_graph_place_key(&g->place, SHD_RFDB_PLAN, &key, err));
-	int rc = shd_graph_place_fetch(&g->place, SHD_RFDB_PLAN, &text, &len, g->plan_identity, &failure);
-	if (rc == SHERD_OK) {
-		rc = shd_in_object(&failure, shd_rfdb_plan_decode(text, len, &g->place.limits, &g->plan, &failure),
-		                   key.text);
-		free(text);
-	}
+	int rc = shd_graph_place_get(&g->place, SHD_RFDB_PLAN, &arena, &text, g->plan_identity, &failure);
+	if (rc == SHERD_OK)
+		rc = shd_rfdb_plan_decode(text.ptr, text.len, &g->place.limits, &g->plan, &failure);
 	if (rc == SHERD_OK || (g->mode == GRAPH_READER && rc != SHERD_ENOMEM)) {
 		if (rc < 0) {
 			shd_rfdb_plan_done(&g->plan);
@@ -50,7 +45,7 @@ static int read_plan(sherd_graph *g, sherd_error *err)
 		}
 		return SHERD_OK;
 	}
-	return shd_pass(err, rc, &failure);
+	return shd_in_object(err, shd_pass(err, rc, &failure), key.text);
 }
 
 static int open_list(sherd_graph *g, shd_rfdb_kind kind, const shd_rfdb_descriptors *l0, const shd_rfdb_descriptors *l1,

@@ -72,8 +72,7 @@ static int query_counts_finish(graph_tally *t, graph_counts *out, shd_rfdb_kind 
 	return SHERD_OK;
 }
 
-/* Every row of the segment lives: its groups say how many there are of each type. */
-static int count_plain(graph_tally *t, const graph_segment *s, sherd_error *err)
+int shd_graph_tally_segment(graph_tally *t, const graph_segment *s, sherd_error *err)
 {
 	const shd_rfdb_sidecar *x;
 	TRY(shd_graph_segment_index(s, GRAPH_BY_TYPE, &x, err));
@@ -103,7 +102,7 @@ static int count_view(graph_tally *t, const graph_view *v, shd_rfdb_kind kind, s
 	for (size_t i = 0; i < v->lists[kind].count; i++) {
 		const graph_segment *s = v->lists[kind].items[i];
 		if (shd_graph_view_is_plain(v, kind, i)) {
-			TRY(count_plain(t, s, err));
+			TRY(shd_graph_tally_segment(t, s, err));
 			continue;
 		}
 		for (uint64_t row = 0; row < s->rows.rows; row++) {
@@ -197,7 +196,7 @@ static void add_counts(graph_tally *t, const shd_rfdb_count *list, size_t count)
 		shd_graph_tally_add(t, list[i].type, list[i].count);
 }
 
-static void add_tally(graph_tally *t, const graph_tally *more)
+void shd_graph_tally_merge(graph_tally *t, const graph_tally *more)
 {
 	add_counts(t, more->list.items, more->list.count);
 	t->failed = t->failed || more->failed;
@@ -215,7 +214,7 @@ static int add_targets(graph_tally *t, const graph_flush *f, shd_rfdb_kind kind,
 	const graph_buffer *b = &f->graph->buffer;
 	for (size_t i = 0; i < f->count; i++)
 		if (f->targets[i].kind == kind)
-			add_tally(t, &f->targets[i].counts);
+			shd_graph_tally_merge(t, &f->targets[i].counts);
 	for (size_t i = 0; kind == SHD_RFDB_NODES && i < b->node_count; i++)
 		if (b->nodes[i].dead)
 			TRY(take_node(t, f->graph, b->nodes[i].node.id, err));

@@ -20,6 +20,10 @@ typedef struct graph_tally {
 } graph_tally;
 
 void shd_graph_tally_add(graph_tally *t, shd_str type, uint64_t by);
+/* Another tally. */
+void shd_graph_tally_merge(graph_tally *t, const graph_tally *more);
+/* A segment of which every row counts: its groups say how many there are of each type. */
+int shd_graph_tally_segment(graph_tally *t, const graph_segment *s, sherd_error *err);
 void shd_graph_tally_done(graph_tally *t);
 
 /* The counts of the version that is open, without the buffer; counted when the manifest did not say. */

@@ -87,14 +87,11 @@ static void query_walk_done(walk *w)
 int sherd_graph_bfs(const sherd_graph *g, const sherd_graph_id *starts, size_t count,
                     const sherd_graph_walk_options *how, sherd_graph_visit_fn *each, void *arg, sherd_error *err)
 {
-	walk w = {.graph = g, .how = how, .most = how->most ? how->most : MOST_IDS};
+	SHD_DONE(query_walk_done) walk w = {.graph = g, .how = how, .most = how->most ? how->most : MOST_IDS};
 	for (size_t i = 0; i < count && !w.full && !w.failed; i++)
 		meet(&w, graph_id_in(starts[i]));
-	int rc = query_walk_check(&w, err);
-	if (rc == SHERD_OK)
-		rc = breadth_first(&w, each, arg, err);
-	query_walk_done(&w);
-	return rc;
+	TRY(query_walk_check(&w, err));
+	return breadth_first(&w, each, arg, err);
 }
 
 int sherd_graph_neighbours(const sherd_graph *g, sherd_graph_id id, const sherd_graph_walk_options *how,

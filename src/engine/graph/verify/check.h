@@ -22,7 +22,7 @@ typedef struct graph_checked {
 	shd_rfdb_descriptor about; /* its texts are in the arena */
 	sherd_report report;
 	bool missing, damaged;
-	size_t errors, warnings; /* bytes of them, before they were handed on */
+	size_t errors, warnings; /* how many, before they were handed on */
 	bool needed;             /* a version names it that was not given up */
 	graph_segment *segment;  /* NULL until a version is looked at that has it */
 	graph_proof proof;

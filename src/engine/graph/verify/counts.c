@@ -22,13 +22,6 @@ void shd_graph_checking_forget_counts(graph_checking *c)
 	shd_map_done(&c->tails);
 }
 
-static void add_tally(graph_tally *t, const graph_tally *more)
-{
-	for (size_t i = 0; i < more->list.count; i++)
-		shd_graph_tally_add(t, more->list.items[i].type, more->list.items[i].count);
-	t->failed = t->failed || more->failed;
-}
-
 /* The newest row in these places with a key: of an edge, or of the node with this id. 1, or 0. */
 static int find_first(const graph_list *list, graph_range in, const shd_rfdb_edge_key *key, shd_u128 id, graph_row *out,
                       sherd_error *err)
@@ -84,20 +77,6 @@ static int count_row(graph_tally *t, const graph_list *list, graph_range r, uint
 	return take_off(t, list, older, NULL, id, err);
 }
 
-/* Every row of the segment is the newest, and nothing is older: its groups say how many there are of each type. */
-static int count_groups(graph_tally *t, const graph_segment *s, sherd_error *err)
-{
-	const shd_rfdb_sidecar *x;
-	TRY(shd_graph_segment_index(s, GRAPH_BY_TYPE, &x, err));
-	for (uint32_t i = 0; i < x->by_type.count; i++) {
-		shd_str type;
-		shd_rfdb_rows rows;
-		if (shd_rfdb_groups_at(&x->by_type, &s->rows, i, &type, &rows))
-			shd_graph_tally_add(t, type, rows.count);
-	}
-	return SHERD_OK;
-}
-
 /* Adds the first segment of the range to what is counted of the others. */
 static int count_segment(graph_tally *t, const graph_list *list, graph_range r, sherd_error *err)
 {
@@ -105,7 +84,7 @@ static int count_segment(graph_tally *t, const graph_list *list, graph_range r, 
 	const shd_rfdb_sidecar *x;
 	TRY(shd_graph_segment_index(s, GRAPH_BY_ID, &x, err));
 	if (x->sorted && r.to - r.from == 1)
-		return count_groups(t, s, err);
+		return shd_graph_tally_segment(t, s, err);
 	for (uint64_t row = 0; row < s->rows.rows; row++)
 		TRY(count_row(t, list, r, row, x->sorted, err));
 	return SHERD_OK;
@@ -131,7 +110,7 @@ static int count_tail(graph_checking *c, const graph_list *list, graph_range r, 
 	if (!t)
 		return shd_fail_nomem(err);
 	if (*tail)
-		add_tally(t, *tail);
+		shd_graph_tally_merge(t, *tail);
 	int rc = count_segment(t, list, r, err);
 	if (rc == SHERD_OK)
 		rc = keep_tail(c, key, t, err);
@@ -158,7 +137,7 @@ static int count_shard(graph_checking *c, const graph_list *list, graph_range r,
 			TRY(count_tail(c, list, (graph_range){i, r.to}, &key, &tail, err));
 	}
 	if (tail)
-		add_tally(total, tail);
+		shd_graph_tally_merge(total, tail);
 	return SHERD_OK;
 }
 

@@ -13,34 +13,33 @@ enum { MOST_TRIES = 20 };
 /* ---- documents */
 
 /* Reads a document and lets decode() judge it; one that is not there is missing only if it must be there. */
-typedef int decode_fn(graph_checking *c, const char *text, size_t len, shd_seal *seal, sherd_error *err);
+typedef int decode_fn(graph_checking *c, shd_str text, shd_seal *seal, sherd_error *err);
 
 static int check_document(graph_checking *c, const char *name, bool needed, decode_fn *decode, sherd_error *err)
 {
 	graph_key key;
-	char *made = NULL;
-	size_t len = 0;
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
+	shd_str text = {0};
 	shd_seal seal = SHD_SEAL_GOOD;
 	sherd_error found = {0};
 	TRY(shd_graph_place_key(&c->place, name, &key, err));
-	int rc = shd_graph_place_get(&c->place, name, &made, &len, &found);
-	SHD_AUTO_FREE const char *text = made;
+	int rc = shd_graph_place_get(&c->place, name, &arena, &text, NULL, &found);
 	if (rc == SHERD_ENOTFOUND && !needed)
 		return SHERD_OK;
 	if (rc == SHERD_OK)
-		rc = decode(c, text, len, &seal, &found);
+		rc = decode(c, text, &seal, &found);
 	TRY(shd_report_take(c->report, rc, &found, key.text, err));
-	c->report->checked += len;
+	c->report->checked += text.len;
 	if (rc == SHERD_OK && seal == SHD_SEAL_ABSENT)
 		return shd_report_warn(c->report, key.text, "no-seal", err,
 		                       "written by another program: nothing tells whether it was damaged");
 	return SHERD_OK;
 }
 
-static int decode_current(graph_checking *c, const char *text, size_t len, shd_seal *seal, sherd_error *err)
+static int decode_current(graph_checking *c, shd_str text, shd_seal *seal, sherd_error *err)
 {
 	shd_rfdb_current *current = &c->head.current;
-	TRY(shd_rfdb_current_decode(text, len, current, err));
+	TRY(shd_rfdb_current_decode(text.ptr, text.len, current, err));
 	if (current->making)
 		return shd_fail(err, SHERD_ENOTFOUND, "incomplete",
 		                "the database was not made to the end: make it again");
@@ -48,32 +47,30 @@ static int decode_current(graph_checking *c, const char *text, size_t len, shd_s
 	return SHERD_OK;
 }
 
-static int decode_config(graph_checking *c, const char *text, size_t len, shd_seal *seal, sherd_error *err)
+static int decode_config(graph_checking *c, shd_str text, shd_seal *seal, sherd_error *err)
 {
 	shd_rfdb_config config;
-	TRY(shd_rfdb_config_decode(text, len, &config, err));
+	TRY(shd_rfdb_config_decode(text.ptr, text.len, &config, err));
 	c->planned = config.planner == SHD_RFDB_DIRECTORY;
 	c->shards = config.shards;
 	*seal = config.seal;
 	return SHERD_OK;
 }
 
-static int decode_index(graph_checking *c, const char *text, size_t len, shd_seal *seal, sherd_error *err)
+static int decode_index(graph_checking *c, shd_str text, shd_seal *seal, sherd_error *err)
 {
-	shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	shd_rfdb_index index;
-	int rc = shd_rfdb_index_decode(text, len, &c->place.limits, &arena, &index, err);
-	if (rc == SHERD_OK)
-		*seal = index.seal;
-	shd_arena_done(&arena);
-	return rc;
+	TRY(shd_rfdb_index_decode(text.ptr, text.len, &c->place.limits, &arena, &index, err));
+	*seal = index.seal;
+	return SHERD_OK;
 }
 
-static int decode_plan(graph_checking *c, const char *text, size_t len, shd_seal *seal, sherd_error *err)
+static int decode_plan(graph_checking *c, shd_str text, shd_seal *seal, sherd_error *err)
 {
 	shd_rfdb_plan plan;
 	shd_rfdb_plan_init(&plan, 0);
-	int rc = shd_rfdb_plan_decode(text, len, &c->place.limits, &plan, err);
+	int rc = shd_rfdb_plan_decode(text.ptr, text.len, &c->place.limits, &plan, err);
 	shd_rfdb_plan_done(&plan);
 	*seal = SHD_SEAL_GOOD; /* only we write it: one without is refused above */
 	return rc;
@@ -122,37 +119,30 @@ static int judge_tags(graph_checking *c, const shd_rfdb_index *x, const char *ke
 
 static int check_tags(graph_checking *c, sherd_error *err)
 {
-	char *text = NULL;
-	size_t len = 0;
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
+	shd_str text;
 	graph_key key;
 	shd_rfdb_index x;
-	shd_arena arena = {0};
 	TRY(shd_graph_place_key(&c->place, SHD_RFDB_INDEX, &key, err));
 	/* What is wrong with it otherwise was told before. */
-	int rc = shd_graph_place_get(&c->place, SHD_RFDB_INDEX, &text, &len, NULL);
+	int rc = shd_graph_place_get(&c->place, SHD_RFDB_INDEX, &arena, &text, NULL, NULL);
 	if (rc == SHERD_OK)
-		rc = shd_rfdb_index_decode(text, len, &c->place.limits, &arena, &x, NULL);
+		rc = shd_rfdb_index_decode(text.ptr, text.len, &c->place.limits, &arena, &x, NULL);
 	if (rc == SHERD_ENOMEM)
-		rc = shd_fail_nomem(err);
-	else
-		rc = rc == SHERD_OK ? judge_tags(c, &x, key.text, err) : SHERD_OK;
-	free(text);
-	shd_arena_done(&arena);
-	return rc;
+		return shd_fail_nomem(err);
+	return rc == SHERD_OK ? judge_tags(c, &x, key.text, err) : SHERD_OK;
 }
 
 /* ---- versions */
 
 /* An edit beside a full manifest is not read by anybody, but may be needed when that is lost: it is decoded alone. */
-static int decode_edit(graph_checking *c, const char *text, size_t len, shd_seal *seal, sherd_error *err)
+static int decode_edit(graph_checking *c, shd_str text, shd_seal *seal, sherd_error *err)
 {
-	shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	shd_rfdb_edit edit;
-	int rc = shd_rfdb_edit_decode(text, len, &c->place.limits, &arena, &edit, err);
-	if (rc == SHERD_OK)
-		*seal = edit.seal;
-	shd_arena_done(&arena);
-	return rc;
+	TRY(shd_rfdb_edit_decode(text.ptr, text.len, &c->place.limits, &arena, &edit, err));
+	*seal = edit.seal;
+	return SHERD_OK;
 }
 
 static bool is_given_up(const graph_checking *c, uint64_t version)
