@@ -45,171 +45,131 @@ int shd_rfdb_current_decode(const void *data, size_t len, shd_rfdb_current *out,
 
 /* ---- db_config.json */
 
-static int config_take_shards(shd_json *j, uint16_t *out, sherd_error *err)
+static int config_take_shards(void *arg, void *field, shd_json *j, sherd_error *err)
 {
 	uint32_t v;
+	(void)arg;
 	TRY(shd_json_u32(j, &v, err));
 	if (!v || v > UINT16_MAX)
 		return shd_fail_at(err, SHERD_ECORRUPT, "out-of-range", shd_json_offset(j), "%" PRIu32 " shards", v);
-	*out = (uint16_t)v;
+	*(uint16_t *)field = (uint16_t)v;
 	return SHERD_OK;
 }
 
-static int take_planner(shd_json *j, shd_rfdb_planner *out, sherd_error *err)
+static int take_planner(void *arg, void *field, shd_json *j, sherd_error *err)
 {
 	shd_str s;
+	(void)arg;
 	TRY(shd_json_string(j, &s, err));
 	if (shd_str_is(s, "directory"))
-		*out = SHD_RFDB_DIRECTORY;
+		*(shd_rfdb_planner *)field = SHD_RFDB_DIRECTORY;
 	else if (!shd_str_is(s, "hash"))
 		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-argument", shd_json_offset(j),
 		                   "planner %.*s is not known", s.len > 64 ? 64 : (int)s.len, s.len ? s.ptr : "");
 	return SHERD_OK;
 }
 
-static int take_config_member(shd_json *j, shd_str key, shd_rfdb_config *c, sherd_error *err)
+/* In files of others it may be anything. */
+static int take_created(void *arg, void *field, shd_json *j, sherd_error *err)
 {
-	if (shd_str_is(key, "shard_count"))
-		return config_take_shards(j, &c->shards, err);
-	if (shd_str_is(key, "planner"))
-		return take_planner(j, &c->planner, err);
-	/* In files of others it may be anything. */
-	if (shd_str_is(key, "created_at") && c->seal == SHD_SEAL_GOOD)
-		return shd_json_u64(j, &c->created_at, err);
-	return shd_json_skip(j, err);
+	const shd_rfdb_config *c = arg;
+	return c->seal == SHD_SEAL_GOOD ? shd_json_u64(j, field, err) : shd_json_skip(j, err);
 }
 
 int shd_rfdb_config_decode(const void *data, size_t len, shd_rfdb_config *out, sherd_error *err)
 {
-	SHD_AUTO(shd_json, shd_json_close) j = NULL;
+	static const shd_json_member members[] = {
+		{"shard_count", .take = config_take_shards, .at = offsetof(shd_rfdb_config, shards), .needed = true},
+		{"planner", .take = take_planner, .at = offsetof(shd_rfdb_config, planner)},
+		{"created_at", .take = take_created, .at = offsetof(shd_rfdb_config, created_at)},
+		{0},
+	};
 	shd_rfdb_config c = {0};
-	shd_str key;
-	int rc;
 	TRY(shd_rfdb_take_seal(data, len, &c.seal, err));
-	TRY(shd_json_open(&j, data, len, NULL, err));
-	TRY(shd_json_object(j, err));
-	while ((rc = shd_json_key(j, &key, err)) > 0)
-		TRY(take_config_member(j, key, &c, err));
-	TRY(rc);
-	TRY(shd_json_end(j, err));
-	if (!c.shards)
-		return shd_fail(err, SHERD_ECORRUPT, "missing-key", "no shard_count is named");
+	TRY(shd_json_document(data, len, NULL, members, &c, &c, err));
 	*out = c;
 	return SHERD_OK;
 }
 
 /* ---- manifest_index.json */
 
-enum { HAS_LATEST = 1, HAS_SNAPSHOTS = 2, HAS_ALL = 3 };
-
-typedef struct lists {
+typedef struct index_decoder {
+	shd_rfdb_reading r;
+	shd_rfdb_index x;
 	SHD_VEC(shd_rfdb_snapshot) snapshots;
 	SHD_VEC(struct shd_rfdb_tagged) tagged;
-} lists;
+} index_decoder;
 
-static int take_snapshot(shd_rfdb_reading *r, lists *l, sherd_error *err)
+static int take_snapshot(void *arg, void *field, shd_json *j, sherd_error *err)
 {
+	static const shd_json_member members[] = {
+		{"version", SHD_JSON_U64, offsetof(shd_rfdb_snapshot, version)},
+		{"created_at", SHD_JSON_U64, offsetof(shd_rfdb_snapshot, created_at)},
+		{"tags", .take = shd_rfdb_take_tags, .at = offsetof(shd_rfdb_snapshot, tags)},
+		{"stats", .take = shd_rfdb_take_stats, .at = offsetof(shd_rfdb_snapshot, stats)},
+		{0},
+	};
+	index_decoder *d = field;
 	shd_rfdb_snapshot s = {0};
-	shd_str key;
-	int rc;
-	TRY(shd_json_object(r->json, err));
-	while ((rc = shd_json_key(r->json, &key, err)) > 0) {
-		if (shd_str_is(key, "version"))
-			TRY(shd_json_u64(r->json, &s.version, err));
-		else if (shd_str_is(key, "created_at"))
-			TRY(shd_json_u64(r->json, &s.created_at, err));
-		else if (shd_str_is(key, "tags"))
-			TRY(shd_rfdb_take_tags(r, &s.tags, err));
-		else if (shd_str_is(key, "stats"))
-			TRY(shd_rfdb_take_stats(r, &s.stats, err));
-		else
-			TRY(shd_json_skip(r->json, err));
-	}
-	TRY(rc);
-	shd_vec_push(&l->snapshots, s);
-	return shd_vec_check(&l->snapshots, err);
+	TRY(shd_json_members(j, members, arg, &s, err));
+	shd_vec_push(&d->snapshots, s);
+	return shd_vec_check(&d->snapshots, err);
 }
 
-static int take_snapshots(shd_rfdb_reading *r, lists *l, sherd_error *err)
+static int take_snapshots(void *arg, void *field, shd_json *j, sherd_error *err)
 {
-	int rc;
-	TRY(shd_json_array(r->json, err));
-	while ((rc = shd_json_item(r->json, err)) > 0)
-		TRY(take_snapshot(r, l, err));
-	return rc;
+	return shd_json_items(j, take_snapshot, arg, field, err);
 }
 
 /* {"key": {"value": version}} */
-static int take_tag_index(shd_rfdb_reading *r, lists *l, sherd_error *err)
+static int take_tag_index(void *arg, void *field, shd_json *j, sherd_error *err)
 {
+	shd_rfdb_reading *r = arg;
+	index_decoder *d = field;
 	struct shd_rfdb_tagged t;
 	shd_str key;
 	int rc, inner;
-	TRY(shd_json_object(r->json, err));
-	while ((rc = shd_json_key(r->json, &key, err)) > 0) {
+	TRY(shd_json_object(j, err));
+	while ((rc = shd_json_key(j, &key, err)) > 0) {
 		TRY(shd_rfdb_keep_text(r, key, &t.key, err));
-		TRY(shd_json_object(r->json, err));
-		while ((inner = shd_json_key(r->json, &key, err)) > 0) {
+		TRY(shd_json_object(j, err));
+		while ((inner = shd_json_key(j, &key, err)) > 0) {
 			TRY(shd_rfdb_keep_text(r, key, &t.value, err));
-			TRY(shd_json_u64(r->json, &t.version, err));
-			shd_vec_push(&l->tagged, t);
+			TRY(shd_json_u64(j, &t.version, err));
+			shd_vec_push(&d->tagged, t);
 		}
 		TRY(inner);
 	}
 	TRY(rc);
-	return shd_vec_check(&l->tagged, err);
+	return shd_vec_check(&d->tagged, err);
 }
 
-static int take_index_member(shd_rfdb_reading *r, shd_str key, shd_rfdb_index *x, lists *l, unsigned *has,
-                             sherd_error *err)
+static int take_index(const void *data, size_t len, const sherd_limits *limits, index_decoder *d, sherd_error *err)
 {
-	if (shd_str_is(key, "latest_version")) {
-		*has |= HAS_LATEST;
-		return shd_json_u64(r->json, &x->latest, err);
-	}
-	if (shd_str_is(key, "snapshots")) {
-		*has |= HAS_SNAPSHOTS;
-		return take_snapshots(r, l, err);
-	}
-	if (shd_str_is(key, "tag_index"))
-		return take_tag_index(r, l, err);
-	if (shd_str_is(key, "referenced_segments"))
-		return shd_rfdb_take_numbers(r, &x->segments, err);
-	return shd_json_skip(r->json, err);
-}
-
-static int take_index(shd_rfdb_reading *r, shd_rfdb_index *x, lists *l, sherd_error *err)
-{
-	unsigned has = 0;
-	shd_str key;
-	int rc;
-	TRY(shd_json_object(r->json, err));
-	while ((rc = shd_json_key(r->json, &key, err)) > 0)
-		TRY(take_index_member(r, key, x, l, &has, err));
-	TRY(rc);
-	TRY(shd_json_end(r->json, err));
-	if (has != HAS_ALL)
-		return shd_fail(err, SHERD_ECORRUPT, "missing-key", "latest_version and snapshots are needed");
-	x->count = l->snapshots.count;
-	x->tagged_count = l->tagged.count;
-	x->snapshots = shd_vec_copy(&l->snapshots, r->arena);
-	x->tagged = shd_vec_copy(&l->tagged, r->arena);
-	return x->snapshots && x->tagged ? SHERD_OK : shd_fail_nomem(err);
+	static const shd_json_member members[] = {
+		{"latest_version", SHD_JSON_U64, offsetof(index_decoder, x.latest), .needed = true},
+		{"snapshots", .take = take_snapshots, .needed = true},
+		{"tag_index", .take = take_tag_index},
+		{"referenced_segments", .take = shd_rfdb_take_numbers, .at = offsetof(index_decoder, x.segments)},
+		{0},
+	};
+	TRY(shd_json_document(data, len, limits, members, &d->r, d, err));
+	d->x.count = d->snapshots.count;
+	d->x.tagged_count = d->tagged.count;
+	d->x.snapshots = shd_vec_copy(&d->snapshots, d->r.arena);
+	d->x.tagged = shd_vec_copy(&d->tagged, d->r.arena);
+	return d->x.snapshots && d->x.tagged ? SHERD_OK : shd_fail_nomem(err);
 }
 
 int shd_rfdb_index_decode(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
                           shd_rfdb_index *out, sherd_error *err)
 {
-	SHD_AUTO(shd_json, shd_json_close) json = NULL;
-	shd_rfdb_index x = {0};
-	lists l = {0};
-	TRY(shd_rfdb_take_seal(data, len, &x.seal, err));
-	TRY(shd_json_open(&json, data, len, limits, err));
-	shd_rfdb_reading r = {.json = json, .data = data, .len = len, .arena = arena};
-	int rc = take_index(&r, &x, &l, err);
-	shd_vec_done(&l.snapshots);
-	shd_vec_done(&l.tagged);
+	index_decoder d = {.r = {.data = data, .len = len, .arena = arena}};
+	TRY(shd_rfdb_take_seal(data, len, &d.x.seal, err));
+	int rc = take_index(data, len, limits, &d, err);
+	shd_vec_done(&d.snapshots);
+	shd_vec_done(&d.tagged);
 	TRY(rc);
-	*out = x;
+	*out = d.x;
 	return SHERD_OK;
 }
