@@ -28,7 +28,8 @@ typedef struct sherd_bundle_options {
 	void *lost_arg;
 } sherd_bundle_options;
 
-/* Detects the format of the object or set under the key and opens it. */
+/* Detects the format of the object or set under the key and opens it. Fails as sherd_detect(), and with
+ * SHERD_EUNSUPPORTED, "unknown-format", where there are no tensors. */
 SHERD_API int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key,
                                 const sherd_bundle_options *options, sherd_error *err);
 SHERD_API void sherd_bundle_close(sherd_bundle *bundle); /* NULL is fine */
@@ -45,7 +46,8 @@ SHERD_API size_t sherd_bundle_find(const sherd_bundle *bundle, const char *name)
  */
 SHERD_API int sherd_bundle_missing(const sherd_bundle *bundle, sherd_error *err);
 
-/* Copies bytes [offset, offset+len) of the tensor: C order, little-endian, whatever the file holds. */
+/* Copies bytes [offset, offset+len) of the tensor: C order, little-endian, whatever the file holds. SHERD_EINVAL,
+ * "bad-range", past its end. */
 SHERD_API int sherd_bundle_read(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf, size_t len,
                                 sherd_error *err);
 /* Does now what reading these tensors (NULL: all) would have to do first and cannot be cancelled then: shards of a

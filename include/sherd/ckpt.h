@@ -106,7 +106,7 @@ typedef struct sherd_ckpt_options {
  * SHERD_ELIMIT, SHERD_EUNSUPPORTED, SHERD_EIO, SHERD_ENOMEM. */
 SHERD_API int sherd_ckpt_open(sherd_ckpt **out, sherd_store *store, const char *name, const sherd_ckpt_options *options,
                               sherd_error *err);
-/* One shard by itself; its tensors are known when it carries its index. */
+/* Opens one shard by itself; its tensors are known when it carries its index. */
 SHERD_API int sherd_ckpt_open_shard(sherd_ckpt **out, sherd_store *store, const char *key,
                                     const sherd_ckpt_options *options, sherd_error *err);
 SHERD_API void sherd_ckpt_close(sherd_ckpt *ckpt); /* NULL is fine */
@@ -123,7 +123,7 @@ SHERD_API size_t sherd_ckpt_find(const sherd_ckpt *ckpt, const char *name);     
 /* The pieces that make the tensor up, lowest position first; replicas left out. Returns how many. */
 SHERD_API size_t sherd_ckpt_pieces(const sherd_ckpt_piece **out, const sherd_ckpt *ckpt, size_t tensor);
 
-/* Copies bytes [offset, offset+len) of the whole tensor, unverified. */
+/* Copies bytes [offset, offset+len) of the whole tensor, unverified. SHERD_EINVAL past its end. */
 SHERD_API int sherd_ckpt_read(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
                               sherd_error *err);
 /* Copies the box that begins at `at` and has this shape, packed in C order, unverified. */
@@ -138,7 +138,7 @@ typedef enum sherd_ckpt_check {
 	SHERD_CHECK_SHA256 = 2 /* every shard that is touched, whole */
 } sherd_ckpt_check;
 
-/* One thing to load: a whole tensor, or a box of it. */
+/* What to load: a whole tensor, or a box of it. */
 typedef struct sherd_ckpt_want {
 	size_t tensor;
 	const uint64_t *at, *shape; /* NULL: the whole tensor */
@@ -212,7 +212,7 @@ SHERD_API int sherd_ckpt_save(sherd_store *store, const char *prefix, const sher
                               const sherd_ckpt_save_options *options, sherd_error *err);
 /* Cuts a bundle into options->world shards by the size plan and saves it; its pairs become customFields when
  * options->about has none; without options->about, what a checkpoint says about itself is kept. cut: every shard
- * holds its rows of every tensor instead. */
+ * holds its rows of every tensor instead. Fails as sherd_ckpt_save(). */
 SHERD_API int sherd_ckpt_save_bundle(sherd_store *store, const char *prefix, const sherd_bundle *bundle, bool cut,
                                      const sherd_ckpt_save_options *options, sherd_error *err);
 
@@ -256,7 +256,7 @@ typedef struct sherd_ckpt_part {
 	const uint64_t *global_shape, *global_offset;
 } sherd_ckpt_part;
 /* The same for the tensors of a bundle, whole except for those parts. Pairs and about as by sherd_ckpt_save_bundle();
- * rank 0's are kept. */
+ * rank 0's are kept. SHERD_ENOTFOUND, with the index of the part, when there is no tensor of the name. */
 SHERD_API int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle,
                                           uint32_t rank, const sherd_ckpt_part *parts, size_t part_count,
                                           const sherd_ckpt_save_options *options, sherd_ckpt_save_result *result,
@@ -309,7 +309,7 @@ typedef enum sherd_ckpt_job_mode {
 SHERD_API int sherd_ckpt_save_start(sherd_ckpt_job **out, sherd_store *store, const char *prefix,
                                     const sherd_ckpt_shard_items *shards, sherd_ckpt_job_mode mode,
                                     const sherd_ckpt_save_options *options, sherd_error *err);
-/* sherd_ckpt_save_rank() in the background. */
+/* sherd_ckpt_save_rank() in the background, likewise. */
 SHERD_API int sherd_ckpt_save_rank_start(sherd_ckpt_job **out, sherd_store *store, const char *prefix, uint32_t rank,
                                          const sherd_ckpt_item *items, size_t count, sherd_ckpt_job_mode mode,
                                          const sherd_ckpt_save_options *options, sherd_error *err);
@@ -334,7 +334,7 @@ SHERD_API void sherd_ckpt_job_close(sherd_ckpt_job *job);
 
 /* ---- planning */
 
-/* Gives every thing of this many bytes to one of world ranks: largest first, each to the emptiest rank.
+/* Gives every item of so many bytes to one of world ranks: largest first, each to the emptiest rank. SHERD_EINVAL of 0.
  * Deterministic: ties go to the lower index and the lower rank. */
 SHERD_API int sherd_plan_whole(uint32_t *rank_of, const uint64_t *bytes, size_t count, uint32_t world,
                                sherd_error *err);

@@ -64,7 +64,8 @@ typedef struct sherd_graph_edge {
 } sherd_graph_edge;
 
 /* Rewrites a JSON object compactly with sorted keys and sets or removes the mark of exported nodes; "" counts as {}
- * and stays "" when nothing is in it. NUL-terminated; sherd_free() the result. */
+ * and stays "" when nothing is in it. NUL-terminated; sherd_free() the result. SHERD_EINVAL,
+ * "bad-type", of other JSON than objects. */
 SHERD_API int sherd_graph_metadata(char **out, size_t *len, sherd_graph_text json, bool exported, sherd_error *err);
 
 /* ---- planners */
@@ -81,7 +82,7 @@ typedef struct sherd_graph_layout {
 } sherd_graph_layout;
 
 typedef struct sherd_graph_plan sherd_graph_plan;
-/* Plans without a database. Adding files later leaves what was assigned before as it is. */
+/* Makes a plan without a database. Adding files later leaves what was assigned before as it is. */
 SHERD_API int sherd_graph_plan_open(sherd_graph_plan **out, const sherd_graph_layout *layout, sherd_error *err);
 SHERD_API void sherd_graph_plan_close(sherd_graph_plan *plan); /* NULL is fine */
 /* Assigns files, besides those of before. After a failure the plan can only be closed. */
@@ -137,10 +138,11 @@ SHERD_API uint32_t sherd_graph_shard_of(const sherd_graph *graph, sherd_graph_te
 SHERD_API int sherd_graph_add_nodes(sherd_graph *graph, const sherd_graph_node *nodes, size_t count, sherd_error *err);
 /* Every source must be known, here or among nodes added before: else SHERD_EINVAL, "unknown-source", which names it. */
 SHERD_API int sherd_graph_add_edges(sherd_graph *graph, const sherd_graph_edge *edges, size_t count, sherd_error *err);
-/* With all edges from and to them. Unknown ones are passed over; *deleted (may be NULL) counts the others. */
+/* Deletes nodes with all edges from and to them. Unknown ones are passed over; *deleted (may be NULL) counts the
+ * others. */
 SHERD_API int sherd_graph_delete_nodes(sherd_graph *graph, const sherd_graph_id *ids, size_t count, uint64_t *deleted,
                                        sherd_error *err);
-/* Metadata is ignored. */
+/* Deletes edges, known by source, destination and type; *deleted (may be NULL) counts those that were there. */
 SHERD_API int sherd_graph_delete_edges(sherd_graph *graph, const sherd_graph_edge *edges, size_t count,
                                        uint64_t *deleted, sherd_error *err);
 
@@ -157,7 +159,7 @@ typedef struct sherd_graph_update_result {
 SHERD_API int sherd_graph_update_file(sherd_graph *graph, sherd_graph_text file, const sherd_graph_node *nodes,
                                       size_t node_count, const sherd_graph_edge *edges, size_t edge_count,
                                       sherd_graph_update_result *result, sherd_error *err);
-/* The same with nothing in its place. */
+/* Deletes everything that belongs to one file. result may be NULL. */
 SHERD_API int sherd_graph_delete_file(sherd_graph *graph, sherd_graph_text file, sherd_graph_update_result *result,
                                       sherd_error *err);
 
@@ -197,7 +199,7 @@ typedef struct sherd_graph_query {
 typedef bool sherd_graph_node_fn(void *arg, const sherd_graph_node *node);
 typedef bool sherd_graph_edge_fn(void *arg, const sherd_graph_edge *edge);
 
-/* NULL query: every node. */
+/* Hands out the nodes that match (NULL query: every node). */
 SHERD_API int sherd_graph_find(const sherd_graph *graph, const sherd_graph_query *query, sherd_graph_node_fn *each,
                                void *arg, sherd_error *err);
 
@@ -213,7 +215,7 @@ SHERD_API int sherd_graph_outgoing(const sherd_graph *graph, sherd_graph_id id, 
 /* The edges that end at the node. */
 SHERD_API int sherd_graph_incoming(const sherd_graph *graph, sherd_graph_id id, const sherd_graph_types *types,
                                    sherd_graph_edge_fn *each, void *arg, sherd_error *err);
-/* Every edge of the types. */
+/* Hands out every edge of the types. */
 SHERD_API int sherd_graph_edges(const sherd_graph *graph, const sherd_graph_types *types, sherd_graph_edge_fn *each,
                                 void *arg, sherd_error *err);
 
@@ -263,14 +265,14 @@ typedef struct sherd_graph_shard {
 /* Counts are kept by every commit of ours. After one by another program they are counted anew, once, when they are
  * asked for. What is in a writer's buffer is counted too. */
 SHERD_API int sherd_graph_stats(sherd_graph_totals *out, const sherd_graph *graph, sherd_error *err);
-/* shard < totals.shards. */
+/* The same of one shard; SHERD_EINVAL, "bad-range", unless it is below totals.shards. */
 SHERD_API int sherd_graph_shard_stats(sherd_graph_shard *out, const sherd_graph *graph, uint32_t shard,
                                       sherd_error *err);
 /* The planner's name of a shard, whatever it holds; "" under HASH, and past the last. Valid until the graph is closed.
  */
 SHERD_API const char *sherd_graph_shard_name(const sherd_graph *graph, uint32_t shard);
 typedef bool sherd_graph_count_fn(void *arg, sherd_graph_text type, uint64_t count);
-/* Types that have any, in byte order. */
+/* Hands out the types that nodes have, in byte order, and how many have each. */
 SHERD_API int sherd_graph_count_nodes(const sherd_graph *graph, sherd_graph_count_fn *each, void *arg,
                                       sherd_error *err);
 /* The same of edges. */
@@ -292,10 +294,11 @@ typedef struct sherd_graph_snapshot {
 } sherd_graph_snapshot;
 
 typedef bool sherd_graph_snapshot_fn(void *arg, const sherd_graph_snapshot *snapshot);
-/* The versions that can be opened, oldest first. */
+/* Hands out the versions that can be opened, oldest first. */
 SHERD_API int sherd_graph_versions(const sherd_graph *graph, sherd_graph_snapshot_fn *each, void *arg,
                                    sherd_error *err);
-/* Adds a tag to a version (0: the current one), replacing one with its key; value NULL removes it. */
+/* Adds a tag to a version (0: the current one), replacing one with its key; value NULL removes it.
+ * SHERD_ENOTFOUND, "no-version"; SHERD_ECONFLICT as sherd_graph_flush(). */
 SHERD_API int sherd_graph_set_tag(sherd_graph *graph, uint64_t version, const char *key, const char *value,
                                   sherd_error *err);
 /* The newest version that has the tag; value NULL: any. SHERD_ENOTFOUND, "no-tag". */
@@ -313,7 +316,7 @@ typedef struct sherd_graph_diff_fns {
 	bool (*edge)(void *arg, sherd_graph_difference what, const sherd_graph_edge *edge); /* may be NULL */
 	void *arg;
 } sherd_graph_diff_fns;
-/* What leads from one to the other: two versions of one database, or any two graphs. */
+/* Hands out what leads from one to the other: two versions of one database, or any two graphs. */
 SHERD_API int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, const sherd_graph_diff_fns *fns,
                                sherd_error *err);
 
@@ -340,7 +343,8 @@ typedef struct sherd_graph_gc_result {
 	                     damaged */
 } sherd_graph_gc_result;
 
-/* Removes old versions and files that no version names, what dead writers left among them. result may be NULL. */
+/* Removes old versions and files that no version names, what dead writers left among them. result may be NULL.
+ * SHERD_ECONFLICT as sherd_graph_flush(). */
 SHERD_API int sherd_graph_gc(sherd_graph *graph, const sherd_graph_gc_options *options, sherd_graph_gc_result *result,
                              sherd_error *err);
 
@@ -394,7 +398,7 @@ typedef struct sherd_graph_reshard_result {
 /* Copies what is live into a new database, laid out otherwise, as its version 2; version 1 where nothing is. Memory
  * does not grow with the graph: it is copied in pieces of about `memory` bytes (0: 64 MiB). The database is there when
  * it is whole and not before; what a failure or a crash leaves is no database ("incomplete"), and copying again clears
- * it. A failure removes what was made itself. result may be NULL. */
+ * it. A failure removes what was made itself. result may be NULL. SHERD_EEXIST as sherd_graph_create(). */
 SHERD_API int sherd_graph_reshard(const sherd_graph *from, sherd_store *store, const char *folder,
                                   const sherd_graph_layout *layout, const sherd_graph_reshard_options *options,
                                   sherd_graph_reshard_result *result, sherd_error *err);

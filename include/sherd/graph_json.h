@@ -21,11 +21,13 @@ typedef enum sherd_graph_record {
 /* Records that were read from lines, until they are cleared. Belongs to one thread. */
 typedef struct sherd_graph_lines sherd_graph_lines;
 
-/* limits gives depth, number_bytes, and the longest line (metadata_bytes); NULL means defaults. */
+/* Begins without records. limits gives depth, number_bytes, and the longest line (metadata_bytes); NULL means defaults.
+ */
 SHERD_API int sherd_graph_lines_open(sherd_graph_lines **out, const sherd_limits *limits, sherd_error *err);
 SHERD_API void sherd_graph_lines_close(sherd_graph_lines *lines); /* NULL is fine */
 /* Reads one line, with or without its end, which need not outlive the call. Returns what it was, or 0 when there is
- * nothing but white space on it. Offsets of errors count from the start of the line. */
+ * nothing but white space on it. Offsets of errors count from the start of the line. SHERD_ECORRUPT of what
+ * is no record ("bad-json", "missing-key", "bad-type", ...), SHERD_ELIMIT of a line that is too long. */
 SHERD_API int sherd_graph_lines_add(sherd_graph_lines *lines, sherd_graph_record what, const char *line, size_t len,
                                     sherd_error *err);
 /* In the order of their lines, as sherd_graph_add_nodes() and the others take them; until the next call that adds or

@@ -5,8 +5,8 @@
  * handles that signal for its own maps: the bytes that cannot be had read as
  * zeros, the map is marked, and the call that used it fails with
  * SHERD_ECORRUPT, "truncated", or SHERD_EIO, the object, and the first byte
- * that was missing. Signals that are not about its maps go to whoever handled
- * SIGBUS before.
+ * that was missing. Signals that are not about its maps go to the handler
+ * of before.
  *
  * The library installs no handler unasked. Without a guard, what it does by
  * default does not depend on maps, but for graphs: see sherd/graph.h. */
@@ -32,7 +32,7 @@ SHERD_API bool sherd_guard_held(void);
 
 /* Were these bytes, borrowed from an open object, what the object held when they were read? To be asked after they were
  * used, and before what was made of them is trusted. Costs a load unless something has failed. Says nothing about bytes
- * that come from no map. */
+ * that come from no map. SHERD_ECORRUPT, "truncated", or SHERD_EIO when they were not. */
 SHERD_API int sherd_guard_check(const void *bytes, size_t len, sherd_error *err);
 
 SHERD_END_DECLS

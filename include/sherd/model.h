@@ -140,7 +140,8 @@ typedef struct sherd_model_writer sherd_model_writer;
 SHERD_API int sherd_model_writer_open(sherd_model_writer **out, sherd_store *store, const char *key,
                                       const sherd_model_parts *parts, const sherd_model_save_options *options,
                                       sherd_error *err);
-/* The next bytes of an array. Arrays come in any order, each of them once and whole before the next one begins. */
+/* The next bytes of an array. Arrays come in any order, each of them once and whole before the next one begins:
+ * SHERD_EINVAL, "incomplete" or "bad-range", if not. */
 SHERD_API int sherd_model_writer_append(sherd_model_writer *writer, size_t array, const void *bytes, size_t len,
                                         sherd_error *err);
 /* SHERD_EINVAL, "incomplete", when an array is not whole. The writer is gone after commit or abort. */

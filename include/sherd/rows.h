@@ -131,7 +131,8 @@ typedef struct sherd_rows_batch {
 
 typedef struct sherd_rows_cursor sherd_rows_cursor;
 
-/* Batches of a stream that is neither shuffled nor sampled never cross a shard. NULL options: all rows, in order. */
+/* Begins a stream (NULL options: all rows, in order). Batches of one that is neither shuffled nor sampled never cross a
+ * shard. SHERD_EINVAL, "bad-cursor", of a position that is not of this stream; SHERD_EUNSUPPORTED, "no-checksum". */
 SHERD_API int sherd_rows_cursor_open(sherd_rows_cursor **out, const sherd_rows *rows,
                                      const sherd_rows_stream_options *options, sherd_error *err);
 SHERD_API void sherd_rows_cursor_close(sherd_rows_cursor *cursor); /* NULL is fine */
@@ -156,14 +157,15 @@ SHERD_API uint64_t sherd_rows_batch_rows(const sherd_rows_cursor *cursor);
  * the text is of another set (as far as there is a manifest to tell), order or sample. */
 SHERD_API int sherd_rows_tell(char out[SHERD_ROWS_CURSOR_TEXT], const sherd_rows_cursor *cursor, sherd_error *err);
 
-/* Copies rows by id, in the order given, into buf: count * width values of the type. */
+/* Copies rows by id, in the order given, into buf: count * width values of the type. SHERD_EINVAL,
+ * with its index, of an id past the end. */
 SHERD_API int sherd_rows_gather(sherd_rows_cursor *cursor, const uint64_t *ids, size_t count, void *buf,
                                 sherd_error *err);
 
 /* Batches for several threads, each numbered and in the order of the stream. */
 typedef struct sherd_rows_dispenser sherd_rows_dispenser;
 typedef struct sherd_rows_slot sherd_rows_slot; /* one a thread */
-/* A stream as sherd_rows_cursor_open() takes it. */
+/* Begins a stream, as sherd_rows_cursor_open(). */
 SHERD_API int sherd_rows_dispenser_open(sherd_rows_dispenser **out, const sherd_rows *rows,
                                         const sherd_rows_stream_options *options, sherd_error *err);
 SHERD_API void sherd_rows_dispenser_close(sherd_rows_dispenser *dispenser); /* after its slots; NULL is fine */
@@ -242,8 +244,8 @@ SHERD_API uint64_t sherd_rows_writer_width(const sherd_rows_writer *writer);
 SHERD_API sherd_dtype sherd_rows_writer_dtype(const sherd_rows_writer *writer); /* as stored */
 /* How many finite values were too large for the type of the set, and are stored as infinities. */
 SHERD_API uint64_t sherd_rows_writer_overflowed(const sherd_rows_writer *writer);
-/* rows * width values of F32, F64, F16 or BF16, aligned as such; rounded to nearest, ties to even. The first failure is
- * remembered: later calls fail with the same. */
+/* Appends rows * width values of F32, F64, F16 or BF16, aligned as such; rounded to nearest, ties to even. The first
+ * failure is remembered: later calls fail with the same. */
 SHERD_API int sherd_rows_writer_append(sherd_rows_writer *writer, sherd_dtype dtype, const void *values, uint64_t rows,
                                        sherd_error *err);
 /* Makes everything so far durable and visible, in one step; the next rows begin a new shard. SHERD_ECONFLICT when
@@ -270,7 +272,8 @@ typedef struct sherd_rows_pack_options {
 	uint64_t *overflowed; /* where to tell sherd_rows_writer_overflowed() once all is written */
 } sherd_rows_pack_options;
 
-/* Writes a set in one go, as a writer does: all of it, or nothing. */
+/* Writes a set in one go, as a writer does: all of it, or nothing. Fails as sherd_rows_writer_open(), here and below.
+ */
 SHERD_API int sherd_rows_pack(sherd_store *store, const char *folder, uint64_t rows, uint64_t width,
                               sherd_rows_read_fn *read, void *arg, const sherd_rows_pack_options *options,
                               sherd_error *err);
@@ -283,14 +286,16 @@ typedef struct sherd_rows_source {
 	sherd_dtype as; /* SHERD_BF16: the bits of U16 are BF16; else 0 */
 } sherd_rows_source;
 
-/* The tensors of all sources, one after the other. An error's index is that of the source that it is about. */
+/* Packs the tensors of all sources, one after the other. An error's index is that of the source that it is about.
+ * SHERD_EUNSUPPORTED, "bad-dtype", "bad-shape" or "width-mismatch", of a tensor that is no rows; SHERD_ECORRUPT,
+ * "empty", without any row. */
 SHERD_API int sherd_rows_pack_sources(sherd_store *store, const char *folder, const sherd_rows_source *sources,
                                       size_t count, const sherd_rows_pack_options *options, sherd_error *err);
-/* The same of one source. */
+/* Packs the tensors of one source. */
 SHERD_API int sherd_rows_pack_bundle(sherd_store *store, const char *folder, const sherd_bundle *bundle,
                                      const char *const *names, size_t name_count, sherd_dtype as,
                                      const sherd_rows_pack_options *options, sherd_error *err);
-/* A folder of residual_shard_bf16, or its manifest. */
+/* Packs a folder of residual_shard_bf16, named by itself or by its manifest. */
 SHERD_API int sherd_rows_pack_bf16(sherd_store *store, const char *folder, sherd_store *from, const char *from_folder,
                                    const sherd_rows_pack_options *options, sherd_error *err);
 
@@ -314,8 +319,9 @@ typedef struct sherd_rows_index_options {
 SHERD_API int sherd_rows_index(sherd_store *store, const char *folder, const char *const *names, size_t count,
                                const sherd_rows_index_options *options, sherd_error *err);
 
-/* One shard as bytes on a store, from double-precision rows, each rounded to the nearest float. *overflowed, once it is
- * written: how many finite values were too large for a float, and are stored as infinities. Both may be NULL. */
+/* Writes one shard of GAMSAE01 from double-precision rows, each value rounded to the nearest float. SHERD_EEXIST.
+ * *overflowed, once it is written: how many finite values were too large for a float, and are stored as infinities.
+ * Both may be NULL. */
 SHERD_API int sherd_rows_write_shard(sherd_store *store, const char *key, const double *values, uint64_t rows,
                                      uint64_t width, const sherd_progress *progress, uint64_t *overflowed,
                                      sherd_error *err);

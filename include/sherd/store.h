@@ -40,7 +40,7 @@ typedef struct sherd_lock sherd_lock;
 struct sherd_scheme; /* sherd/sys/backend.h */
 
 typedef struct sherd_store_options {
-	bool create; /* make the folder around the thing, and its parents, durably; empty ones go again with close */
+	bool create; /* make the folder that holds it, and its parents, durably; empty ones go again with close */
 	/* A folder that exists names what lies beside it: "dir/run" is then the key "run" in "dir", of which folder
 	 * "run/" and objects such as "run.json" are part. SHERD_ENOTFOUND, "is-folder", where nothing can ("." or
 	 * ".." or "/"). */
@@ -51,8 +51,8 @@ typedef struct sherd_store_options {
 		*schemes; /* besides those that are built in, and before them; ends with NULL */
 } sherd_store_options;
 
-/* Opens the store that holds the thing named by a plain path or a URI, and hands
- * out its key there (sherd_free() it); the key is "" when it is a folder that exists.
+/* Opens the store that holds the object or set named by a plain path or a URI, and
+ * hands out its key there (sherd_free() it); the key is "" when it is a folder that exists.
  *
  * "path" and "file:path", also with "//" and an empty or local host: files. A
  * link that is named is followed, and so are those beside a ".safetensors.index.json"
@@ -61,11 +61,11 @@ typedef struct sherd_store_options {
  *
  * SHERD_EUNSUPPORTED, "unsupported-scheme", tells which there are; SHERD_EINVAL is
  * "bad-setting", or "bad-path" of a name that is empty; SHERD_ENOTFOUND when the
- * folder around the thing is not there. */
+ * folder around it is not there. */
 SHERD_API int sherd_store_open(sherd_store **out, char **key, const char *uri, const sherd_store_options *options,
                                sherd_error *err);
 
-/* What goes before a key to make a name that the user can open, as he wrote it:
+/* What goes before a key to make a name that the user can open, as it was written:
  * "dir/", "file:///data/", "" for the current folder. "" as well when the store was
  * not opened by a name. Borrowed from the store. */
 SHERD_API const char *sherd_store_label(const sherd_store *store);
@@ -200,7 +200,7 @@ SHERD_API int sherd_store_write(sherd_writer **out, sherd_store *store, const ch
 /* Appends bytes. The first failed append or fill is remembered: later calls and commit then fail with the same error,
  * and nothing is left behind. */
 SHERD_API int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err);
-/* Changes bytes of the head that were appended before. */
+/* Changes bytes of the head that were appended before; SHERD_EINVAL, "bad-range", past them. */
 SHERD_API int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err);
 /* After any failure but SHERD_EUNKNOWN nothing of it comes later. */
 SHERD_API int sherd_writer_commit(sherd_writer *writer, sherd_error *err);
