@@ -1,6 +1,7 @@
 #include "support/test.h"
 
 #include "codec/blake3.h"
+#include "codec/blake3_lanes.h"
 #include "codec/sha256.h"
 
 #include <stdlib.h>
@@ -27,19 +28,68 @@ static const vector vectors[] = {
 	{102400, "bc3e3d41a1146b069abffad3c0d44860cf664390afce4d9661f7902e7943e085"},
 };
 
+/* Byte i is i % 251, as the vectors want it. */
+static uint8_t *counted(size_t len)
+{
+	uint8_t *input = malloc(len + 1);
+	assert_non_null(input);
+	for (size_t b = 0; b < len; b++)
+		input[b] = (uint8_t)(b % 251);
+	return input;
+}
+
+/* By every width that this processor has, and by none. */
 TEST(the_published_vectors_come_out)
 {
+	size_t widths = 0;
+	while (shd_blake3_width_at(widths))
+		widths++;
 	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
-		uint8_t *input = malloc(vectors[i].len + 1), hash[SHD_BLAKE3_BYTES];
+		uint8_t *input = counted(vectors[i].len), hash[SHD_BLAKE3_BYTES];
 		char hex[2 * SHD_BLAKE3_BYTES + 1];
-		assert_non_null(input);
-		for (size_t b = 0; b < vectors[i].len; b++)
-			input[b] = (uint8_t)(b % 251);
-		shd_blake3_of(input, vectors[i].len, hash);
-		shd_hex(hash, sizeof(hash), hex);
-		assert_string_equal(hex, vectors[i].hash);
+		for (size_t widest = 0; widest <= widths; widest++) {
+			shd_blake3_by(widest, input, vectors[i].len, hash);
+			shd_hex(hash, sizeof(hash), hex);
+			assert_string_equal(hex, vectors[i].hash);
+		}
 		free(input);
 	}
+}
+
+TEST(every_width_hashes_every_number_of_chunks_alike)
+{
+	enum { MOST = 300 * 1024 };
+	uint8_t *input = counted(MOST);
+	for (size_t len = 0; len < MOST; len += len < 40000 ? 1021 : 13001) {
+		uint8_t plain[SHD_BLAKE3_BYTES], wide[SHD_BLAKE3_BYTES];
+		shd_blake3_by(SIZE_MAX, input, len, plain);
+		for (size_t widest = 0; shd_blake3_width_at(widest); widest++) {
+			shd_blake3_by(widest, input, len, wide);
+			assert_memory_equal(wide, plain, sizeof(wide));
+		}
+	}
+	free(input);
+}
+
+TEST(parts_make_the_hash_of_the_whole)
+{
+	enum { MOST_PARTS = 9, LARGEST = 256 * 1024 };
+	uint8_t *input = counted((size_t)MOST_PARTS * LARGEST);
+	for (size_t size = 1024; size <= LARGEST; size *= 4)
+		for (size_t len = size + 1; len < MOST_PARTS * size; len += size / 2 + 1) {
+			uint8_t parts[MOST_PARTS][SHD_BLAKE3_BYTES], whole[SHD_BLAKE3_BYTES], joined[SHD_BLAKE3_BYTES];
+			size_t count = 0;
+			for (size_t from = 0; from < len; from += size)
+				shd_blake3_part(input + from, len - from < size ? len - from : size, from,
+				                parts[count++]);
+			shd_blake3_root((const uint8_t(*)[SHD_BLAKE3_BYTES])parts, count, joined);
+			shd_blake3_of(input, len, whole);
+			assert_memory_equal(joined, whole, sizeof(whole));
+			parts[count / 2][7] ^= 1;
+			shd_blake3_root((const uint8_t(*)[SHD_BLAKE3_BYTES])parts, count, joined);
+			assert_memory_not_equal(joined, whole, sizeof(whole));
+		}
+	free(input);
 }
 
 /* Measured on the real server: what it makes of directories and ids. */
@@ -82,6 +132,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_published_vectors_come_out),
+		cmocka_unit_test(every_width_hashes_every_number_of_chunks_alike),
+		cmocka_unit_test(parts_make_the_hash_of_the_whole),
 		cmocka_unit_test(short_texts_hash_as_the_real_server_hashes_them),
 		cmocka_unit_test(every_byte_counts),
 	};
