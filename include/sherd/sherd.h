@@ -25,6 +25,7 @@
 #include <sherd/rows.h>
 #include <sherd/store.h>
 #include <sherd/tensor.h>
+#include <sherd/value.h>
 #include <sherd/verify.h>
 #include <sherd/version.h>
 

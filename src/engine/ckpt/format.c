@@ -60,7 +60,7 @@ static int write_set(shd_conversion *c, sherd_error *err)
 
 #define HOLDS                                                                                                         \
 	(SHERD_HOLDS_PAIRS | SHERD_HOLDS_TRAINING | SHERD_HOLDS_PIECES | SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES | \
-	 SHERD_HOLDS_BLOCKS | SHERD_HOLDS_OPAQUE)
+	 SHERD_HOLDS_BLOCKS | SHERD_HOLDS_OPAQUE | SHERD_HOLDS_TYPED)
 
 const shd_format_entry shd_format_checkpoint = {
 	.info = {.id = SHERD_FORMAT_CHECKPOINT,

@@ -1,6 +1,7 @@
 #include "engine/tensors/bundle.h"
 
 #include "base/dtype.h"
+#include "format/value.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ int shd_bundle_finish(sherd_bundle *bundle, sherd_error *err)
 		if (!ok)
 			return shd_fail_nomem(err);
 	}
-	return SHERD_OK;
+	return shd_values_of_pairs(bundle->pairs, bundle->pair_count, &bundle->arena, &bundle->values,
+	                           &bundle->value_count, err);
 }
 
 int shd_bundle_finish_one(sherd_bundle *bundle, sherd_tensor *tensor, const char *key, const char *ending,
@@ -80,6 +82,12 @@ size_t sherd_bundle_pairs(const sherd_pair **out, const sherd_bundle *bundle)
 {
 	*out = bundle->pairs;
 	return bundle->pair_count;
+}
+
+size_t sherd_bundle_values(const sherd_value **out, const sherd_bundle *bundle)
+{
+	*out = bundle->values;
+	return bundle->value_count;
 }
 
 static int tensors_bundle_check_index(const sherd_bundle *bundle, size_t index, sherd_error *err)

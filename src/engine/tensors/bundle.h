@@ -50,6 +50,8 @@ struct sherd_bundle {
 	const struct sherd_model *model; /* whose arrays these are, all of them; NULL: no model's */
 	size_t pair_count;
 	const sherd_pair *pairs;
+	size_t value_count;
+	const sherd_value *values;            /* those of the pairs that have a type; made by shd_bundle_finish() */
 	const struct sherd_ckpt_about *about; /* of the checkpoint behind it; else NULL */
 	const sherd_store *store;             /* that it was opened on; NULL: it is made of others, who tell theirs */
 	const shd_bundle_index *index;        /* of several safetensors files; else NULL */
@@ -61,7 +63,8 @@ SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 /* A zeroed struct of size bytes, which begins with a sherd_bundle; sherd_bundle_close() frees it. */
 int shd_bundle_new(sherd_bundle **out, size_t size, const shd_bundle_ops *ops, sherd_format format, sherd_error *err);
-/* Takes the names of the tensors; two alike are SHERD_ECORRUPT, "duplicate-name". */
+/* Takes the names of the tensors, and the types of the pairs; two tensors alike are SHERD_ECORRUPT, "duplicate-name".
+ */
 int shd_bundle_finish(sherd_bundle *bundle, sherd_error *err);
 /* The same for a single array that has no name of its own: it gets the last part of the key, without the ending. */
 int shd_bundle_finish_one(sherd_bundle *bundle, sherd_tensor *tensor, const char *key, const char *ending,

@@ -3,8 +3,10 @@
 #include "engine/tensors/files.h"
 #include "engine/tensors/folder.h"
 #include "engine/tensors/index_verify.h"
+#include "codec/json.h"
 #include "engine/publish/head.h"
 #include "format/tensor/safetensors_index.h"
+#include "format/value.h"
 
 #include <stdlib.h>
 
@@ -199,14 +201,44 @@ static int add_pairs(shd_map *seen, const sherd_pair *pairs, size_t count, pair_
 	return SHERD_OK;
 }
 
+/* Numbers and all else that is no text keep their types. */
+static int tell_types(index_bundle *b, sherd_pair *out, sherd_error *err)
+{
+	SHD_AUTO_BUF text = {0};
+	shd_json_writer w;
+	bool any = false;
+	shd_json_writer_init(&w, &text);
+	shd_json_put_object(&w, true);
+	for (size_t i = 0; i < b->index.value_count; i++) {
+		const char *type = shd_value_type_of_json(shd_str_of(b->index.values[i].value));
+		any |= type != NULL;
+		if (!type)
+			continue;
+		shd_json_put_key(&w, b->index.values[i].key);
+		shd_json_put_string(&w, shd_str_of(type));
+	}
+	shd_json_put_object_end(&w);
+	TRY(shd_buf_check(&text, err));
+	*out = (sherd_pair){SHERD_TYPES_KEY, NULL};
+	if (!any)
+		return SHERD_OK;
+	out->value = shd_arena_str(&b->base.arena, (shd_str){(const char *)text.data, text.len});
+	return out->value ? SHERD_OK : shd_fail_nomem(err);
+}
+
 /* The pairs of the index, if they are wanted, then those of the files; of a key that comes again the first value
  * counts. */
 static int join_pairs(index_bundle *b, bool index, const sherd_pair **out, size_t *count, sherd_error *err)
 {
 	SHD_DONE(shd_map_done) shd_map seen = {0};
 	SHD_AUTO_VEC pair_vec all = {0};
-	if (index)
+	sherd_pair types = {0};
+	if (index) {
 		TRY(add_pairs(&seen, b->index.pairs, b->index.pair_count, &all, err));
+		TRY(tell_types(b, &types, err));
+	}
+	if (types.value)
+		TRY(add_pairs(&seen, &types, 1, &all, err));
 	for (uint32_t i = 0; i < b->piece_count; i++)
 		TRY(add_pairs(&seen, b->pieces[i].head.pairs, b->pieces[i].head.pair_count, &all, err));
 	TRY(shd_vec_check(&all, err));
@@ -223,8 +255,8 @@ static int open_set(sherd_bundle **out, sherd_store *store, const char *key, con
 	index_bundle *b = (index_bundle *)base;
 	TRY(tensors_safetensors_index_decode(b, head, key, options->limits, err));
 	TRY(open_pieces(b, store, key, options, err));
-	TRY(shd_in_object(err, tensors_safetensors_index_join(b, err), key));
 	TRY(join_pairs(b, true, &base->pairs, &base->pair_count, err));
+	TRY(shd_in_object(err, tensors_safetensors_index_join(b, err), key));
 	TRY(join_pairs(b, false, &b->apart.pairs, &b->apart.pair_count, err));
 	b->apart.values = b->index.values;
 	b->apart.value_count = b->index.value_count;
@@ -285,7 +317,8 @@ const shd_format_entry shd_format_safetensors_index = {
                  .noun = "a set of safetensors files",
                  .endings = {{SHD_SAFETENSORS_INDEX_SUFFIX, SHERD_ENDING_HEAD}},
                  .written = true,
-                 .holds = SHERD_HOLDS_PAIRS | SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES | SHERD_HOLDS_OPAQUE,
+                 .holds = SHERD_HOLDS_PAIRS | SHERD_HOLDS_MANY | SHERD_HOLDS_EMPTY_NAMES | SHERD_HOLDS_OPAQUE |
+                          SHERD_HOLDS_TYPED,
                  .takes = SHERD_TAKES_SHARDS | SHERD_TAKES_REPLACE,
                  .dtypes = SHD_SAFETENSORS_DTYPES,
                  .most_dims = SHERD_MAX_DIMS},

@@ -1,4 +1,5 @@
 #include "engine/tensors/bundle.h"
+#include "codec/json.h"
 #include "engine/tensors/files.h"
 #include "engine/tensors/set.h"
 #include "format/tensor/safetensors.h"
@@ -15,13 +16,45 @@ typedef struct spread {
 	shd_conversion_object *objects;
 } spread;
 
+/* Without that of the types: a file of safetensors has a place for texts only. */
+static int texts_of(shd_conversion *c, const sherd_pair **out, size_t *count, sherd_error *err)
+{
+	const sherd_pair *pairs;
+	size_t n = sherd_bundle_pairs(&pairs, c->from);
+	sherd_pair *texts = shd_arena_alloc(&c->arena, n + 1, sizeof(*texts));
+	if (!texts)
+		return shd_fail_nomem(err);
+	*out = texts;
+	*count = 0;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(pairs[i].key, SHERD_TYPES_KEY) != 0)
+			texts[(*count)++] = pairs[i];
+	return SHERD_OK;
+}
+
+/* An index holds values as JSON does; the text of one is its JSON, but for reals that JSON has no number for. */
+static int values_of(shd_conversion *c, shd_safetensors_index *index, sherd_error *err)
+{
+	const sherd_value *values;
+	size_t n = sherd_bundle_values(&values, c->from);
+	sherd_pair *out = shd_arena_alloc(&c->arena, n + 1, sizeof(*out));
+	if (!out)
+		return shd_fail_nomem(err);
+	index->values = out;
+	for (size_t i = 0; i < n; i++)
+		if (shd_json_check(values[i].text, strlen(values[i].text), NULL, NULL) == SHERD_OK)
+			out[index->value_count++] = (sherd_pair){values[i].key, values[i].text};
+	return texts_of(c, &index->pairs, &index->pair_count, err);
+}
+
 /* The head for these tensors, and the order in which their data follows. What only an index said stays in the index,
  * when there will be one. */
 static int safetensors_write_prepare(shd_conversion *c, shd_conversion_object *o, const size_t *members, size_t count,
                                      bool part, sherd_error *err)
 {
 	const sherd_pair *pairs;
-	size_t pair_count = sherd_bundle_pairs(&pairs, c->from);
+	size_t pair_count;
+	TRY(texts_of(c, &pairs, &pair_count, err));
 	if (part && c->from->index) {
 		pairs = c->from->index->pairs;
 		pair_count = c->from->index->pair_count;
@@ -140,7 +173,7 @@ static int encode_index(shd_conversion *c, const shd_conversion_set *set, shd_bu
 		index.values = c->from->index->values;
 		index.value_count = c->from->index->value_count;
 	} else {
-		index.pair_count = sherd_bundle_pairs(&index.pairs, c->from);
+		TRY(values_of(c, &index, err));
 	}
 	return shd_safetensors_index_encode(&index, out, err);
 }

@@ -110,7 +110,7 @@ static int decode_total(decoder *d, sherd_error *err)
 	return SHERD_OK;
 }
 
-/* The entry's JSON text, and what it says when that is a text or a number. */
+/* The entry's JSON text, and what it says when that is a text; else that text is the pair. */
 static int decode_pair(decoder *d, shd_str key, sherd_error *err)
 {
 	SHD_AUTO(shd_json, shd_json_close) value = NULL;
@@ -127,8 +127,6 @@ static int decode_pair(decoder *d, shd_str key, sherd_error *err)
 	if (type == SHD_JSON_STRING) {
 		TRY(shd_json_open(&value, text.ptr, text.len, &d->limits, err));
 		TRY(shd_json_string(value, &text, err));
-	} else if (type != SHD_JSON_NUMBER) {
-		return SHERD_OK;
 	}
 	TRY(copy_text(d, text, &pair.value, err));
 	shd_vec_push(&d->pairs, pair);
