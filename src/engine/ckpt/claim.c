@@ -180,6 +180,8 @@ int shd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const 
 	if (h.held.joined) {
 		h.claim.named_by_set = k.joined.named_by_set;
 		h.claim.by_ranks = k.joined.by_ranks;
+		h.claim.has_base = k.joined.has_base;
+		memcpy(h.claim.base, k.joined.base, sizeof(h.claim.base));
 		memcpy(h.claim.source, k.joined.source, sizeof(h.claim.source));
 	}
 	h.claim.named_by_set |= h.held.took_over;

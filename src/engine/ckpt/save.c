@@ -13,6 +13,8 @@
 
 SHD_AUTO_DEFINE(sherd_ckpt_saver, sherd_ckpt_saver_abort)
 
+enum { MOST_TRIES = 8 };
+
 int sherd_set_id_random(sherd_set_id *out, sherd_error *err)
 {
 	sherd_set_id id;
@@ -136,7 +138,35 @@ static int look_before_csharp(sherd_ckpt_saver *s, sherd_error *err)
 	return orphans_in_the_way(s, kind, err);
 }
 
-static int ckpt_save_claim(sherd_ckpt_saver *s, sherd_error *err)
+/* What is committed, as every process of a set can tell it: identities are told otherwise on other hosts. */
+static void name_base(const ckpt_committed *now, char out[SHERD_SET_ID_TEXT])
+{
+	if (now->has_set_id)
+		sherd_set_id_format(out, &now->set_id);
+	else
+		(void)snprintf(out, SHERD_SET_ID_TEXT, "%s", now->there ? "other" : "");
+}
+
+/* All processes of a set publish it in the place of what was there when the first began: 1; 0 when that has changed
+ * since we looked, and the claim is ours alone. */
+static int check_base(sherd_ckpt_saver *s, sherd_error *err)
+{
+	char base[SHERD_SET_ID_TEXT];
+	name_base(&s->before, base);
+	if (!s->hold.claim.has_base || strcmp(base, s->hold.claim.base) == 0)
+		return 1;
+	if (!s->hold.held.joined)
+		return 0;
+	return shd_in_object(
+		err,
+		shd_fail(err, SHERD_ECONFLICT, "conflict",
+	                 "another checkpoint was committed since the first rank of this set began: save it "
+	                 "as a new set"),
+		s->prefix);
+}
+
+/* 1 when the claim is ours, or none is needed; 0 when the state changed under us. */
+static int try_claim(sherd_ckpt_saver *s, sherd_error *err)
 {
 	shd_ckpt_claim mine = shd_ckpt_claim_of_us(&s->set_id, s->world, s->options.time_ns);
 	orphans before = NO_ORPHANS, now = NO_ORPHANS;
@@ -146,7 +176,9 @@ static int ckpt_save_claim(sherd_ckpt_saver *s, sherd_error *err)
 	(void)snprintf(mine.source, sizeof(mine.source), "%s", s->manner.source ? s->manner.source : "");
 	TRY(look_at_committed(s, err));
 	if (s->settled)
-		return SHERD_OK;
+		return 1;
+	mine.has_base = true;
+	name_base(&s->before, mine.base);
 	/* Looked at before the claim is made, so that the claim can say how the shards will be called. */
 	if (!s->before.there && s->options.take_over)
 		TRY(look_for_orphans(s, &before, err));
@@ -157,13 +189,28 @@ static int ckpt_save_claim(sherd_ckpt_saver *s, sherd_error *err)
 	TRY(shd_ckpt_hold(&s->hold, s->store, s->prefix, &mine, &force, s->meter, err));
 	s->holding = true;
 	TRY(look_at_committed(s, err));
-	if (s->settled) {
+	int same = s->settled ? 0 : check_base(s, err);
+	TRY(same);
+	if (!same) {
 		s->holding = false;
-		return shd_claim_drop(&s->hold.held, err);
+		TRY(shd_claim_drop(&s->hold.held, err));
+		return s->settled;
 	}
 	if (!s->hold.held.joined && !s->hold.claim.named_by_set)
 		TRY(look_for_orphans(s, &now, err));
-	return orphans_in_the_way(s, now, err);
+	TRY(orphans_in_the_way(s, now, err));
+	return 1;
+}
+
+static int ckpt_save_claim(sherd_ckpt_saver *s, sherd_error *err)
+{
+	int rc = 0;
+	for (int tries = 0; rc == 0 && tries < MOST_TRIES; tries++)
+		rc = try_claim(s, err);
+	if (rc == 0)
+		rc = shd_in_object(err, shd_fail(err, SHERD_ECONFLICT, "conflict", "others replace it too often"),
+		                   s->prefix);
+	return rc < 0 ? rc : SHERD_OK;
 }
 
 static int make_saver(sherd_ckpt_saver **out, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o,

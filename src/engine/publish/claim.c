@@ -202,6 +202,8 @@ static int try_take(shd_claim *c, const shd_buf *text, const shd_claim_rules *ru
 {
 	shd_head there = {0};
 	int rc = publish_claim_create(c, text, rules->mode, err);
+	if (rc == SHERD_ENOTFOUND) /* somebody who gave up has just removed the folder */
+		return 0;
 	if (rc != SHERD_EEXIST)
 		return rc < 0 ? rc : 1;
 	rc = publish_claim_read(c, &there, err);
@@ -288,19 +290,13 @@ int shd_claim_clear(sherd_store *store, const char *key, const shd_claim_rules *
 
 int shd_claim_adopt(shd_claim *out, sherd_store *store, const char *key, sherd_error *err)
 {
-	static const shd_claim_rules rules = {.mode = SHERD_LOCK_EXCLUSIVE};
 	shd_claim c;
 	sherd_error failure = {0};
 	TRY(claim_of(&c, store, key, err));
-	int rc = shd_can_lock(store) ? sherd_store_lock(&c.lock, store, key, SHERD_LOCK_EXCLUSIVE, &failure)
-	                             : SHERD_ECONFLICT;
-	if (rc == SHERD_OK)
-		rc = confirm(&c, "", &failure);
-	else if (rc == SHERD_ECONFLICT)
-		rc = publish_claim_held(&c, &(shd_head){0}, &rules, &failure);
+	int rc = shd_can_lock(store) ? publish_claim_join(&c, "", SHERD_LOCK_EXCLUSIVE, &failure)
+	                             : shd_fail(&failure, SHERD_ECONFLICT, "conflict", "nobody can tell who is dead");
 	if (rc == 0)
 		rc = shd_fail(&failure, SHERD_ENOTFOUND, "not-found", "no such object");
-	c.joined = true;
 	return publish_claim_end(out, &c, rc, &failure, err);
 }
 

@@ -47,8 +47,8 @@ int shd_claim_take(shd_claim *out, sherd_store *store, const char *key, const sh
 /* What a dead save left goes, and its claim, if there is one; failures as above. A save that looks afterwards which of
  * its names are taken, and claims then, never claims what another has made. */
 int shd_claim_clear(sherd_store *store, const char *key, const shd_claim_rules *rules, sherd_error *err);
-/* The claim of a save that died becomes ours as it is, with all that its save left. SHERD_ECONFLICT when that lives, or
- * nobody can tell, SHERD_ENOTFOUND when there is none. */
+/* The claim of a save that died becomes ours as it is, with all that its save left. SHERD_ECONFLICT when that lives
+ * ("locked"), or nobody can tell, SHERD_ENOTFOUND when there is none. */
 int shd_claim_adopt(shd_claim *out, sherd_store *store, const char *key, sherd_error *err);
 /* SHERD_ECONFLICT when the claim is not ours any more: somebody removed it, and perhaps made another. Asked right
  * before a set is published. */

@@ -20,9 +20,10 @@ void shd_ckpt_claim_encode(const shd_ckpt_claim *claim, shd_buf *out)
 	shd_json_put_key_bool(&w, "namedBySet", claim->named_by_set);
 	shd_json_put_key_bool(&w, "csharp", claim->csharp);
 	shd_json_put_key_bool(&w, "byRanks", claim->by_ranks);
-	if (claim->source[0]) {
+	if (claim->source[0])
 		shd_json_put_key_text(&w, "source", claim->source);
-	}
+	if (claim->has_base)
+		shd_json_put_key_text(&w, "base", claim->base);
 	shd_json_put_key_text(&w, "timestamp", when);
 	shd_json_put_key_text(&w, "host", claim->host);
 	shd_json_put_key_u64(&w, "process", claim->process);
@@ -59,6 +60,10 @@ static int ckpt_claim_take_member(shd_json *j, shd_str key, shd_ckpt_claim *c, b
 		return shd_json_bool(j, &c->by_ranks, err);
 	if (shd_str_is(key, "source"))
 		return ckpt_claim_take_text(j, c->source, sizeof(c->source), err);
+	if (shd_str_is(key, "base")) {
+		c->has_base = true;
+		return ckpt_claim_take_text(j, c->base, sizeof(c->base), err);
+	}
 	if (shd_str_is(key, "process"))
 		return shd_json_u64(j, &c->process, err);
 	if (shd_str_is(key, "host"))

@@ -21,6 +21,9 @@ typedef struct shd_ckpt_claim {
 	int64_t time_ns;
 	uint64_t process;
 	char host[65];
+	bool has_base;
+	char base[SHERD_SET_ID_TEXT]; /* the set that was committed when the save began; "" none, "other" one without id
+	                               */
 	/* What all ranks must cut alike, in hexadecimal digits; "": every rank saves what it holds. */
 	char source[SHD_CKPT_SOURCE + 1];
 } shd_ckpt_claim;

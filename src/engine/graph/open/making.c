@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { DEFAULT_SHARDS = 8, MOST_TRIES = 100 };
+enum { DEFAULT_SHARDS = 8 };
 
 static int check_layout(const sherd_graph_layout *l, sherd_error *err)
 {
@@ -93,8 +93,8 @@ static int making_undo(graph_making *m, sherd_error *err)
 	} else if (m->marked) {
 		TRY(shd_graph_place_remove(m->place, SHD_RFDB_MAKING, err));
 	}
-	if (*m->lock_identity)
-		TRY(shd_graph_place_remove_if(m->place, SHD_RFDB_LOCK, m->lock_identity, err));
+	if (!m->lock.joined)
+		TRY(shd_claim_drop(&m->lock, err));
 	shd_folder_remove_made(m->place->store, m->place->folder, m->missing);
 	return SHERD_OK;
 }
@@ -159,32 +159,6 @@ static int check_absent(const graph_place *p, graph_head *head, sherd_error *err
 	return shd_fail(err, SHERD_EEXIST, "exists", "the folder holds a database");
 }
 
-/* Somebody who gives up may remove the folder just before LOCK gets its name there. */
-static int create_lock(graph_making *m, const char *key, sherd_error *err)
-{
-	int rc = SHERD_ENOTFOUND;
-	for (int tries = 0; rc == SHERD_ENOTFOUND && tries < MOST_TRIES; tries++)
-		rc = sherd_store_create_locked(&m->lock, m->place->store, key, "", 0, SHERD_LOCK_EXCLUSIVE, err);
-	return rc;
-}
-
-/* Never a LOCK of somebody else, who might hold it by now, is taken for ours. */
-static int take_lock(graph_making *m, sherd_error *err)
-{
-	graph_key key;
-	sherd_stat stat;
-	sherd_error failure = {0};
-	if (!(sherd_store_caps(m->place->store) & SHERD_CAP_LOCK))
-		return SHERD_OK;
-	TRY(shd_graph_place_key(m->place, SHD_RFDB_LOCK, &key, err));
-	int rc = create_lock(m, key.text, &failure);
-	if (rc == SHERD_EEXIST)
-		return shd_graph_lock_writer(m->place, &m->lock, err);
-	if (rc == SHERD_OK && sherd_store_stat(&stat, m->place->store, key.text, NULL) == SHERD_OK)
-		memcpy(m->lock_identity, stat.identity, sizeof(m->lock_identity));
-	return shd_pass(err, rc, &failure);
-}
-
 /* The head becomes ours. Parts were noted before: whoever wrote them cannot publish them any more. */
 static int making_take_head(graph_making *m, bool there, bool parts, sherd_error *err)
 {
@@ -231,7 +205,7 @@ int shd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_gr
 	TRY(check_layout(layout, err));
 	TRY(check_absent(p, &m->head, err));
 	TRY(shd_folder_missing(p->store, p->folder, &m->missing, err));
-	int rc = take_lock(m, err);
+	int rc = shd_graph_claim_writer(&m->lock, p, err);
 	if (rc == SHERD_OK)
 		rc = making_claim(m, err);
 	if (rc == SHERD_OK)
@@ -256,6 +230,6 @@ int shd_graph_making_end(graph_making *m, int rc)
 		(void)shd_graph_place_remove(m->place, SHD_RFDB_MAKING, NULL);
 	else
 		(void)making_undo(m, NULL);
-	sherd_lock_release(TAKE(m->lock));
+	shd_claim_leave(&m->lock);
 	return rc;
 }

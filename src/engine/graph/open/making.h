@@ -8,16 +8,16 @@
 #define SHD_ENGINE_GRAPH_OPEN_MAKING_H
 
 #include "engine/graph/disk/head.h"
+#include "engine/publish/claim.h"
 
 #include <sherd/graph.h>
 
 typedef struct graph_making {
 	const graph_place *place;
-	sherd_lock *lock;       /* the writer's, on LOCK */
-	char lock_identity[72]; /* of the LOCK that was made, or "" */
-	size_t missing;         /* parts of the folder's path that were not there before */
-	bool marked;            /* graph.making is ours */
-	bool claimed;           /* the head was ours */
+	shd_claim lock; /* the writer's, on LOCK */
+	size_t missing; /* parts of the folder's path that were not there before */
+	bool marked;    /* graph.making is ours */
+	bool claimed;   /* the head was ours */
 	graph_head head;
 	char config_identity[72], plan_identity[72], manifest_identity[72];
 	uint32_t shards; /* whose folders there may be */

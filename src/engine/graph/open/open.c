@@ -188,21 +188,34 @@ static int open_whole(sherd_graph *g, sherd_error *err)
 	return shd_pass(err, rc, &first);
 }
 
-int shd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error *err)
+static int join_lock(void *arg, shd_str text, sherd_error *err)
 {
+	(void)arg, (void)text, (void)err;
+	return 1;
+}
+
+int shd_graph_claim_writer(shd_claim *out, const graph_place *p, sherd_error *err)
+{
+	static const shd_claim_rules rules = {.mode = SHERD_LOCK_EXCLUSIVE, .judge = join_lock};
 	graph_key key;
-	*out = NULL;
-	if (!(sherd_store_caps(p->store) & SHERD_CAP_LOCK))
+	sherd_error failure = {0};
+	*out = (shd_claim){0};
+	if (!shd_can_lock(p->store))
 		return SHERD_OK;
 	TRY(shd_graph_place_key(p, SHD_RFDB_LOCK, &key, err));
-	sherd_error failure = {0};
-	int rc = sherd_store_lock(out, p->store, key.text, SHERD_LOCK_EXCLUSIVE, &failure);
-	if (rc == SHERD_ENOTFOUND) {
-		rc = sherd_store_put(p->store, key.text, SHERD_WRITE_NEW, "", 0, &failure);
-		if (rc == SHERD_OK || rc == SHERD_EEXIST)
-			rc = sherd_store_lock(out, p->store, key.text, SHERD_LOCK_EXCLUSIVE, &failure);
-	}
-	return shd_in_object(err, shd_pass(err, rc, &failure), key.text);
+	int rc = shd_claim_adopt(out, p->store, key.text, &failure);
+	if (rc == SHERD_ENOTFOUND)
+		rc = shd_claim_take(out, p->store, key.text, &(shd_buf){0}, &rules, &failure);
+	return shd_pass(err, rc, &failure);
+}
+
+int shd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error *err)
+{
+	shd_claim claim;
+	TRY(shd_graph_claim_writer(&claim, p, err));
+	*out = TAKE(claim.lock);
+	shd_claim_leave(&claim);
+	return SHERD_OK;
 }
 
 typedef struct leftovers {

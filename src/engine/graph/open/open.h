@@ -3,8 +3,10 @@
 #define SHD_ENGINE_GRAPH_OPEN_OPEN_H
 
 #include "engine/graph/graph.h"
+#include "engine/publish/claim.h"
 
-/* The lock that one writer at a time holds, ours or the real server; *out is NULL on stores that cannot lock. */
+/* LOCK, which one writer at a time holds, ours or the real server; nothing on stores that cannot lock. It stays. */
+int shd_graph_claim_writer(shd_claim *out, const graph_place *p, sherd_error *err);
 int shd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error *err);
 
 /* A writer at version 1 of a database that is being made: nothing names its version yet, and whoever makes it holds

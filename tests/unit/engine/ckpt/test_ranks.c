@@ -163,6 +163,35 @@ TEST(a_rank_that_is_refused_over_unreadable_metadata_has_committed_nothing)
 	assert_int_equal(object_count(STORE, "m_shard_1"), 0);
 }
 
+/* Somebody took the claim away, replaced the checkpoint, and put the claim back. */
+TEST(a_rank_that_finds_another_base_than_the_first_one_is_refused)
+{
+	sherd_ckpt_save_options o = {.world = 2, .set_id = &set, .replace = true};
+	const sherd_ckpt_save_options whole = {.world = 1, .replace = true};
+	const sherd_ckpt_shard_items all = {mine, 2};
+	sherd_ckpt_save_result saved = {0};
+	size_t len;
+	for (int before = 0; before < 2; before++) {
+		if (before)
+			assert_ok(sherd_ckpt_save(STORE, "m", &all, &whole, err));
+		assert_ok(sherd_ckpt_save_rank(STORE, "m", 0, mine, 2, &o, &saved, err));
+		char *claim = object_get(STORE, "m.saving", &len);
+		assert_ok(sherd_store_remove(STORE, "m.saving", err));
+		sherd_ckpt_save_options later = whole;
+		later.take_over = true;
+		assert_ok(sherd_ckpt_save(STORE, "m", &all, &later, err));
+		object_put(STORE, "m.saving", claim, len);
+		sherd_free(claim);
+		assert_refused(SHERD_ECONFLICT, "conflict",
+		               sherd_ckpt_save_rank(STORE, "m", 1, theirs, 2, &o, &saved, err));
+		SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+		assert_ok(sherd_ckpt_open(&c, STORE, "m", NULL, err));
+		assert_int_equal(sherd_ckpt_shards(c), 1);
+		assert_ok(sherd_store_remove(STORE, "m.saving", err));
+		assert_ok(sherd_ckpt_remove(STORE, "m", NULL, NULL, err));
+	}
+}
+
 TEST(a_rank_outside_the_world_is_refused)
 {
 	assert_refused(SHERD_EINVAL, "bad-argument", save(STORE, 2, mine, 2, 1, NULL, err));
@@ -276,6 +305,7 @@ int main(void)
 		CASE_ON_BOTH(a_whole_save_with_other_bytes_in_a_replica_leaves_nothing),
 		CASE_ON_BOTH(ranks_that_disagree_about_a_shape_are_named),
 		CASE_ON_BOTH(a_rank_that_is_refused_over_unreadable_metadata_has_committed_nothing),
+		CASE_ON_BOTH(a_rank_that_finds_another_base_than_the_first_one_is_refused),
 		CASE_ON_BOTH(a_rank_outside_the_world_is_refused),
 		CASE_ON_BOTH(one_can_wait_until_the_last_rank_has_come),
 		CASE_IN_MEMORY(waiting_can_be_cancelled),
