@@ -131,7 +131,7 @@ int shd_container_file_section(const container_file *f, const shd_container_sect
 int shd_container_file_shards(const container_file *f, shd_arena *arena, shd_container_shards *out, sherd_error *err)
 {
 	const shd_container_section *s = shd_container_find_section(&f->head, SHD_SECTION_SHARD_INFO);
-	uint8_t *bytes;
+	SHD_AUTO_FREE uint8_t *bytes = NULL;
 	size_t len;
 	if (!s) {
 		*out = (shd_container_shards){0};
@@ -139,7 +139,6 @@ int shd_container_file_shards(const container_file *f, shd_arena *arena, shd_con
 	}
 	TRY(shd_container_file_section(f, s, &bytes, &len, err));
 	int rc = shd_container_shards_decode(bytes, len, &f->limits, arena, out, err);
-	free(bytes);
 	rc = shd_shift_offset(err, rc, shd_section_payload(s));
 	return shd_in_reader(err, rc, f->reader);
 }
@@ -238,7 +237,7 @@ static int container_file_find(const container_file *f, const char *name, contai
 	TRY(lower_bound(f, number_of(hash), &w, &at, err));
 	for (unsigned ties = 0; at < f->arrays && ties < MOST_TIES; at++, ties++) {
 		shd_container_entry e;
-		container_record *r = NULL;
+		SHD_AUTO(container_record, shd_container_record_close) r = NULL;
 		if (at < w.first || at - w.first >= w.count)
 			TRY(read_window(f, &w, at, f->arrays - at, err));
 		if (hash_at(&w, at) != number_of(hash))
@@ -248,10 +247,9 @@ static int container_file_find(const container_file *f, const char *name, contai
 		TRY(shd_shift_offset(err, rc, shd_section_payload(&f->index)));
 		TRY(read_record(f, &e, &r, err));
 		if (strcmp(r->array.tensor.name, name) == 0) {
-			*out = r;
+			*out = TAKE(r);
 			return SHERD_OK;
 		}
-		shd_container_record_close(r);
 	}
 	return shd_fail(err, SHERD_ENOTFOUND, "not-found", "the index does not have %.128s", name);
 }

@@ -117,29 +117,26 @@ const shd_container_model *shd_container_of(const sherd_model *model)
 static int container_open_take_pairs(shd_container_model *m, sherd_error *err)
 {
 	const shd_container_section *s = shd_container_find_section(&m->file->head, SHD_SECTION_METADATA);
-	uint8_t *bytes;
+	SHD_AUTO_FREE uint8_t *bytes = NULL;
 	size_t len;
 	if (!s)
 		return SHERD_OK;
 	TRY(shd_container_file_section(m->file, s, &bytes, &len, err));
 	int rc = shd_container_pairs_decode(bytes, len, &m->base.arena, &m->base.pairs, &m->base.pair_count, err);
-	free(bytes);
 	return shd_shift_offset(err, rc, shd_section_payload(s));
 }
 
 static int take_graph(shd_container_model *m, shd_samediff_graph *graph, sherd_error *err)
 {
 	const shd_container_section *s = shd_container_find_section(&m->file->head, SHD_SECTION_GRAPH);
-	shd_flatbuf fb;
-	uint8_t *bytes;
+	SHD_AUTO_FREE uint8_t *bytes = NULL;
+	SHD_DONE(shd_flatbuf_done) shd_flatbuf fb = {0};
 	size_t len;
 	if (!s)
 		return shd_fail(err, SHERD_ECORRUPT, "no-graph", "the container has no GRAPH");
 	TRY(shd_container_file_section(m->file, s, &bytes, &len, err));
 	shd_flatbuf_over(&fb, bytes, len);
 	int rc = shd_samediff_decode(&fb, SHD_SAMEDIFF_CONTAINER, &m->file->limits, &m->base.arena, graph, err);
-	shd_flatbuf_done(&fb);
-	free(bytes);
 	return shd_shift_offset(err, rc, shd_section_payload(s));
 }
 

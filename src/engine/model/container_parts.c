@@ -74,16 +74,15 @@ static int encode(const sherd_model *from, bool without_updater, shd_arena *aren
 /* Takes names and shapes from the graph as it will be read, so that nothing is left of the model's. */
 static int read_back(container_parts *p, shd_arena *arena, sherd_error *err)
 {
-	shd_flatbuf fb;
+	SHD_DONE(shd_flatbuf_done) shd_flatbuf fb = {0};
 	shd_samediff_graph graph;
 	sherd_tensor *tensors = shd_arena_alloc(arena, p->count + 1, sizeof(*tensors));
 	if (!tensors)
 		return shd_fail_nomem(err);
 	memset(tensors, 0, (p->count + 1) * sizeof(*tensors));
 	shd_flatbuf_over(&fb, p->graph, p->graph_len);
-	int rc = shd_samediff_decode(&fb, SHD_SAMEDIFF_CONTAINER, NULL, arena, &graph, err);
-	shd_flatbuf_done(&fb);
-	TRY(rc); /* which gave as many arrays as were encoded, in this order */
+	/* Which gives as many arrays as were encoded, in this order. */
+	TRY(shd_samediff_decode(&fb, SHD_SAMEDIFF_CONTAINER, NULL, arena, &graph, err));
 	TRY(shd_model_name_arrays(&graph.graph, tensors, p->count, 0, arena, err));
 	for (size_t i = 0; i < p->count; i++) {
 		sherd_tensor *t = &p->list[i].a.tensor;

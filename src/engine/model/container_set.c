@@ -168,7 +168,7 @@ static int add_prints(sherd_store *store, shd_str base, shd_sha256 *sha, sherd_e
 
 int shd_container_fingerprint(sherd_store *store, const char *key, uint8_t out[SHD_SHA256_BYTES], sherd_error *err)
 {
-	shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	sherd_stat stat;
 	shd_container_name name;
 	shd_sha256 sha;
@@ -182,11 +182,8 @@ int shd_container_fingerprint(sherd_store *store, const char *key, uint8_t out[S
 	if (shd_container_name_parse(key, &name)) {
 		TRY(add_prints(store, (shd_str){key, name.base}, &sha, err));
 	} else {
-		int rc = shd_container_base(store, key, &arena, &base, err);
-		if (rc == SHERD_OK)
-			rc = add_prints(store, shd_str_of(base), &sha, err);
-		shd_arena_done(&arena);
-		TRY(rc);
+		TRY(shd_container_base(store, key, &arena, &base, err));
+		TRY(add_prints(store, shd_str_of(base), &sha, err));
 	}
 	shd_sha256_finish(&sha, out);
 	return SHERD_OK;

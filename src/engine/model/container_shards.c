@@ -17,11 +17,9 @@ static int container_shards_check_shard(const shd_container_model *m, const cont
                                         sherd_error *err)
 {
 	const shd_container_peer *told = &m->shards.peers[shard - 1];
-	shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	shd_container_shards info;
-	int rc = shd_container_file_shards(f, &arena, &info, err);
-	shd_arena_done(&arena);
-	TRY(rc);
+	TRY(shd_container_file_shards(f, &arena, &info, err));
 	if (!info.count)
 		return shd_fail(err, SHERD_ECORRUPT, "other-set", "a container by itself, not shard %u of %u", shard,
 		                m->shards.count);

@@ -156,12 +156,11 @@ static int container_verify_check_entries(check *c, const uint8_t *index, size_t
 
 static int container_verify_check_index(check *c, sherd_error *err)
 {
-	uint8_t *index;
+	SHD_AUTO_FREE uint8_t *index = NULL;
 	size_t len;
 	TRY(shd_container_file_section(c->f, &c->f->index, &index, &len, err));
-	int rc = container_verify_check_entries(c, index, len, err);
-	free(index);
-	return shd_shift_offset(err, rc, shd_section_payload(&c->f->index));
+	return shd_shift_offset(err, container_verify_check_entries(c, index, len, err),
+	                        shd_section_payload(&c->f->index));
 }
 
 /* ---- data */
@@ -375,10 +374,8 @@ static int check_listed(sherd_report *r, const shd_container_model *m, shd_arena
 
 static int check_beside(sherd_report *r, const shd_container_model *m, sherd_error *err)
 {
-	shd_arena arena = {0};
-	int rc = check_listed(r, m, &arena, err);
-	shd_arena_done(&arena);
-	return rc;
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
+	return check_listed(r, m, &arena, err);
 }
 
 int shd_container_verify_model(sherd_report *r, const shd_container_model *m, const sherd_verify_options *o,

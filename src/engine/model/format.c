@@ -21,16 +21,14 @@ static bool ends_like(const shd_evidence *e, const char *ending)
 /* Are there shards of a container that this key names, whether or not they are a set? */
 static int probe_container(shd_evidence *e, sherd_error *err)
 {
-	shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	container_listing list = {0};
 	const char *base;
 	if (!*e->key)
 		return 0;
-	int rc = shd_container_base(e->store, e->key, &arena, &base, err);
-	if (rc == SHERD_OK)
-		rc = shd_container_list(e->store, base, &arena, &list, err);
-	shd_arena_done(&arena);
-	return rc < 0 ? rc : list.count > 0;
+	TRY(shd_container_base(e->store, e->key, &arena, &base, err));
+	TRY(shd_container_list(e->store, base, &arena, &list, err));
+	return list.count > 0;
 }
 
 static bool is_damaged_container(const shd_evidence *e)
@@ -42,16 +40,11 @@ static bool is_damaged_container(const shd_evidence *e)
 
 static int probe_samediff(shd_evidence *e, sherd_error *err)
 {
-	shd_flatbuf fb;
+	SHD_DONE(shd_flatbuf_done) shd_flatbuf fb = {0};
 	TRY(shd_flatbuf_open(&fb, shd_samediff_fetch, e->reader, e->size, err));
 	bool found = shd_samediff_probe(&fb);
 	int rc = shd_flatbuf_check(&fb, NULL);
-	if (rc == SHERD_EIO || rc == SHERD_ENOMEM)
-		rc = shd_flatbuf_check(&fb, err);
-	else
-		rc = found;
-	shd_flatbuf_done(&fb);
-	return rc;
+	return rc == SHERD_EIO || rc == SHERD_ENOMEM ? shd_flatbuf_check(&fb, err) : found;
 }
 
 static bool is_damaged_samediff(const shd_evidence *e)

@@ -170,22 +170,20 @@ static int make_by_id(const void *a, const void *b)
 static int check_ids(const sherd_model_graph *g, sherd_error *err)
 {
 	size_t count = 0;
-	int rc = SHERD_OK;
-	sherd_model_id *ids = malloc((g->variable_count + 1) * sizeof(*ids));
+	SHD_AUTO_FREE sherd_model_id *ids = malloc((g->variable_count + 1) * sizeof(*ids));
 	if (!ids)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < g->variable_count; i++)
 		if (g->variables[i].has_id)
 			ids[count++] = g->variables[i].id;
 	qsort(ids, count, sizeof(*ids), make_by_id);
-	for (size_t i = 1; rc == SHERD_OK && i < count; i++)
+	for (size_t i = 1; i < count; i++)
 		if (make_by_id(&ids[i - 1], &ids[i]) == 0)
-			rc = shd_fail(err, SHERD_EINVAL, "duplicate-id", "two variables are output %d of node %d",
-			              ids[i].output, ids[i].node);
-	free(ids);
-	for (size_t i = 0; rc == SHERD_OK && i < g->subgraph_count; i++)
-		rc = check_ids(g->subgraphs[i].graph, err);
-	return rc;
+			return shd_fail(err, SHERD_EINVAL, "duplicate-id", "two variables are output %d of node %d",
+			                ids[i].output, ids[i].node);
+	for (size_t i = 0; i < g->subgraph_count; i++)
+		TRY(check_ids(g->subgraphs[i].graph, err));
+	return SHERD_OK;
 }
 
 /* Operations of the copy, which is ours, get the numbers of their names. */

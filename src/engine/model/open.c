@@ -17,12 +17,9 @@ int shd_model_open_found(sherd_model **out, shd_evidence *e, const sherd_model_o
 int sherd_model_open(sherd_model **out, sherd_store *store, const char *key, const sherd_model_options *options,
                      sherd_error *err)
 {
-	shd_evidence e;
+	SHD_DONE(shd_evidence_done) shd_evidence e = {0};
 	const shd_format_entry *entry;
 	TRY(shd_evidence_open(&e, store, key, err));
-	int rc = shd_format_require(&e, &entry, err);
-	if (rc == SHERD_OK)
-		rc = shd_in_object(err, shd_model_open_found(out, &e, options, err), key);
-	shd_evidence_done(&e);
-	return rc;
+	TRY(shd_format_require(&e, &entry, err));
+	return shd_in_object(err, shd_model_open_found(out, &e, options, err), key);
 }

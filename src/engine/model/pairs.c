@@ -76,17 +76,14 @@ int shd_model_join_pairs(const sherd_pair *pairs, size_t count, const sherd_mode
                          shd_arena *arena, const sherd_pair **out, size_t *out_count, sherd_error *err)
 {
 	size_t n = 0, most = count + options->pair_count + 2;
-	given *list = calloc(most, sizeof(*list));
+	SHD_AUTO_FREE given *list = calloc(most, sizeof(*list));
 	sherd_pair *result = shd_arena_alloc(arena, most, sizeof(*result));
-	int rc = list && result ? take_own(list, &n, options, arena, err) : shd_fail_nomem(err);
-	if (rc == SHERD_OK)
-		rc = model_pairs_take(list, &n, pairs, count, err);
-	if (rc == SHERD_OK)
-		rc = model_pairs_take(list, &n, options->pairs, options->pair_count, err);
-	if (rc == SHERD_OK) {
-		*out_count = keep_last(list, n, result);
-		*out = result;
-	}
-	free(list);
-	return rc;
+	if (!list || !result)
+		return shd_fail_nomem(err);
+	TRY(take_own(list, &n, options, arena, err));
+	TRY(model_pairs_take(list, &n, pairs, count, err));
+	TRY(model_pairs_take(list, &n, options->pairs, options->pair_count, err));
+	*out_count = keep_last(list, n, result);
+	*out = result;
+	return SHERD_OK;
 }

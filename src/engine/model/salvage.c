@@ -261,15 +261,13 @@ static int salvage_take_pairs(rescue *r, const container_file *f)
 	sherd_bundle *b = &r->s->base;
 	const shd_container_section *s = shd_container_find_section(&f->head, SHD_SECTION_METADATA);
 	sherd_error failure = {0};
-	uint8_t *bytes;
+	SHD_AUTO_FREE uint8_t *bytes = NULL;
 	size_t len;
 	if (!s || b->pairs)
 		return SHERD_OK;
 	int rc = shd_container_file_section(f, s, &bytes, &len, &failure);
-	if (rc == SHERD_OK) {
+	if (rc == SHERD_OK)
 		rc = shd_container_pairs_decode(bytes, len, &b->arena, &b->pairs, &b->pair_count, &failure);
-		free(bytes);
-	}
 	return lose(r, rc, &failure, sherd_reader_key(f->reader));
 }
 

@@ -51,11 +51,9 @@ int shd_samediff_fetch(void *arg, uint64_t offset, void *buf, size_t len, sherd_
 static int samediff_decode(sherd_reader *reader, const sherd_limits *limits, shd_arena *arena, shd_samediff_graph *out,
                            sherd_error *err)
 {
-	shd_flatbuf fb;
+	SHD_DONE(shd_flatbuf_done) shd_flatbuf fb = {0};
 	TRY(shd_flatbuf_open(&fb, shd_samediff_fetch, reader, sherd_reader_size(reader), err));
-	int rc = shd_samediff_decode(&fb, SHD_SAMEDIFF_LEGACY, limits, arena, out, err);
-	shd_flatbuf_done(&fb);
-	return shd_in_reader(err, rc, reader);
+	return shd_in_reader(err, shd_samediff_decode(&fb, SHD_SAMEDIFF_LEGACY, limits, arena, out, err), reader);
 }
 
 static int samediff_describe_arrays(shd_samediff_model *m, size_t count, sherd_error *err)

@@ -59,9 +59,10 @@ static int save_samediff_write_all(const sherd_model *model, const shd_samediff_
 	return SHERD_OK;
 }
 
-static int save_samediff_save(const sherd_model *model, sherd_store *store, const char *key,
-                              const sherd_model_save_options *o, shd_arena *arena, sherd_error *err)
+int shd_model_save_samediff(const sherd_model *model, sherd_store *store, const char *key,
+                            const sherd_model_save_options *o, sherd_error *err)
 {
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	const shd_samediff_source source = {.graph = &model->graph,
 	                                    .arrays = model->arrays,
@@ -69,10 +70,10 @@ static int save_samediff_save(const sherd_model *model, sherd_store *store, cons
 	                                    .without_updater = o->without_updater};
 	shd_samediff_encoding made;
 	shd_meter meter;
-	TRY(save_samediff_check_pairs(model, o, arena, err));
+	TRY(save_samediff_check_pairs(model, o, &arena, err));
 	if (!o->replace)
 		TRY(refuse_existing(store, key, err));
-	TRY(shd_samediff_encode(&source, SHD_SAMEDIFF_LEGACY, arena, &made, err));
+	TRY(shd_samediff_encode(&source, SHD_SAMEDIFF_LEGACY, &arena, &made, err));
 	const sherd_write_options options = {.mode = o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                                     .size_hint = made.size,
 	                                     .if_identity = o->replace ? o->if_identity : NULL};
@@ -85,13 +86,4 @@ static int save_samediff_save(const sherd_model *model, sherd_store *store, cons
 	if (o->written)
 		*o->written = made.size;
 	return SHERD_OK;
-}
-
-int shd_model_save_samediff(const sherd_model *model, sherd_store *store, const char *key,
-                            const sherd_model_save_options *options, sherd_error *err)
-{
-	shd_arena arena = {0};
-	int rc = save_samediff_save(model, store, key, options, &arena, err);
-	shd_arena_done(&arena);
-	return rc;
 }

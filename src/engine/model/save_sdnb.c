@@ -236,32 +236,24 @@ static int save_set(const shd_sdnb_out *out, sherd_store *store, const char *key
 	return rc;
 }
 
-static int save_sdnb_save(const sherd_model *model, sherd_store *store, const char *key,
-                          const sherd_model_save_options *o, shd_arena *arena, sherd_error *err)
+int shd_model_save_sdnb(const sherd_model *model, sherd_store *store, const char *key,
+                        const sherd_model_save_options *o, sherd_error *err)
 {
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	uint32_t files = o->shards > 1 ? o->shards : 1;
 	uint64_t total = 0;
 	shd_sdnb_out *out;
 	shd_meter meter;
 	shd_part part = {0};
-	TRY(shd_sdnb_lay_out(model, o, files, arena, &out, err));
+	TRY(shd_sdnb_lay_out(model, o, files, &arena, &out, err));
 	for (uint32_t i = 0; i < files; i++)
 		total += out[i].size;
 	shd_meter_init(&meter, o->progress, total);
-	int rc = files > 1 ? save_set(out, store, key, files, &meter, arena, err)
+	int rc = files > 1 ? save_set(out, store, key, files, &meter, &arena, err)
 	                   : write_file(out, store, key, o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, &part,
 	                                &meter, err);
 	shd_meter_done(&meter);
 	if (rc == SHERD_OK && o->written)
 		*o->written = total;
-	return rc;
-}
-
-int shd_model_save_sdnb(const sherd_model *model, sherd_store *store, const char *key,
-                        const sherd_model_save_options *options, sherd_error *err)
-{
-	shd_arena arena = {0};
-	int rc = save_sdnb_save(model, store, key, options, &arena, err);
-	shd_arena_done(&arena);
 	return rc;
 }

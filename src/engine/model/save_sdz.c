@@ -106,20 +106,21 @@ static uint64_t count_work(const archive *a)
 	return total;
 }
 
-static int save_sdz_save(const sherd_model *model, sherd_store *store, const char *key,
-                         const sherd_model_save_options *o, shd_arena *arena, sherd_error *err)
+int shd_model_save_sdz(const sherd_model *model, sherd_store *store, const char *key, const sherd_model_save_options *o,
+                       sherd_error *err)
 {
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	shd_sdnb_out *files;
 	archive a = {.count = o->shards > 1 ? o->shards : 1};
 	if (a.count > SHD_SDZ_MOST_ENTRIES)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "an archive cannot hold %u shards", a.count);
-	TRY(shd_sdnb_lay_out(model, o, a.count, arena, &files, err));
+	TRY(shd_sdnb_lay_out(model, o, a.count, &arena, &files, err));
 	a.files = files;
-	a.entries = shd_arena_alloc(arena, a.count, sizeof(*a.entries));
+	a.entries = shd_arena_alloc(&arena, a.count, sizeof(*a.entries));
 	if (!a.entries)
 		return shd_fail_nomem(err);
-	TRY(name_entries(&a, arena, err));
+	TRY(name_entries(&a, &arena, err));
 	const sherd_write_options options = {.mode = o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                                     .head = SHD_ZIP_LOCAL + SHD_SDZ_MOST_NAME + SHD_SDNB_ALIGN,
 	                                     .size_hint = files[0].size,
@@ -135,13 +136,4 @@ static int save_sdz_save(const sherd_model *model, sherd_store *store, const cha
 	if (o->written)
 		*o->written = a.at;
 	return SHERD_OK;
-}
-
-int shd_model_save_sdz(const sherd_model *model, sherd_store *store, const char *key,
-                       const sherd_model_save_options *options, sherd_error *err)
-{
-	shd_arena arena = {0};
-	int rc = save_sdz_save(model, store, key, options, &arena, err);
-	shd_arena_done(&arena);
-	return rc;
 }

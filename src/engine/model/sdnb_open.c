@@ -162,19 +162,17 @@ static int gather_updater(gathering *g, size_t file, const sherd_model_updater *
 static int gather_weights(gathering *g, size_t file, sherd_model_updater *updaters, size_t *updater_count)
 {
 	const shd_samediff_graph *graph = &g->parts[file].graph;
-	shd_map names = {0};
-	int rc = index_names(&names, graph, g->err);
-	for (size_t i = 0; rc == SHERD_OK && i < graph->graph.variable_count; i++) {
+	SHD_DONE(shd_map_done) shd_map names = {0};
+	TRY(index_names(&names, graph, g->err));
+	for (size_t i = 0; i < graph->graph.variable_count; i++) {
 		const sherd_model_variable *v = &graph->variables[i];
 		if (v->array != SHERD_NO_ARRAY)
-			rc = give(g, v->name, v->dtype, &graph->arrays[v->array], file);
+			TRY(give(g, v->name, v->dtype, &graph->arrays[v->array], file));
 	}
-	if (rc == SHERD_OK)
-		rc = gather_manifest(g, file, &names);
-	for (size_t i = 0; rc == SHERD_OK && i < graph->graph.updater_count; i++)
-		rc = gather_updater(g, file, &graph->graph.updaters[i], &updaters[(*updater_count)++]);
-	shd_map_done(&names);
-	return shd_in_reader(g->err, rc, g->m->readers[file]);
+	TRY(gather_manifest(g, file, &names));
+	for (size_t i = 0; i < graph->graph.updater_count; i++)
+		TRY(gather_updater(g, file, &graph->graph.updaters[i], &updaters[(*updater_count)++]));
+	return SHERD_OK;
 }
 
 static int gather_first(gathering *g)
@@ -199,7 +197,7 @@ static int gather_all(gathering *g, size_t count)
 	for (; updaters < graph->updater_count; updaters++)
 		all[updaters] = graph->updaters[updaters];
 	for (size_t i = 1; i < count; i++)
-		TRY(gather_weights(g, i, all, &updaters));
+		TRY(shd_in_reader(g->err, gather_weights(g, i, all, &updaters), g->m->readers[i]));
 	if (updaters) {
 		graph->updaters = all;
 		graph->updater_count = updaters;
@@ -304,16 +302,14 @@ static int open_parts(shd_sdnb_model *m, sherd_store *store, const shd_sdnb_file
 static int open_files(shd_sdnb_model *m, sherd_store *store, const shd_sdnb_files *files, const sherd_limits *limits,
                       sherd_error *err)
 {
-	shd_sdnb_part *parts = calloc(files->count, sizeof(*parts));
+	SHD_AUTO_FREE shd_sdnb_part *parts = calloc(files->count, sizeof(*parts));
 	m->readers = calloc(files->count, sizeof(sherd_reader *));
-	int rc = parts && m->readers ? open_parts(m, store, files, limits, parts, err) : shd_fail_nomem(err);
-	if (rc == SHERD_OK)
-		rc = sdnb_open_gather(m, parts, files->count, err);
-	if (rc == SHERD_OK)
-		rc = sdnb_open_take_pairs(&m->base, &parts[0].graph, files->sharded, err);
+	if (!parts || !m->readers)
+		return shd_fail_nomem(err);
+	TRY(open_parts(m, store, files, limits, parts, err));
+	TRY(sdnb_open_gather(m, parts, files->count, err));
 	m->base.files = (uint32_t)files->count;
-	free(parts);
-	return rc;
+	return sdnb_open_take_pairs(&m->base, &parts[0].graph, files->sharded, err);
 }
 
 int shd_sdnb_open(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,

@@ -43,12 +43,10 @@ static int sdnb_part_fetch(void *arg, uint64_t offset, void *buf, size_t len, sh
 static int read_graph(const sherd_reader *reader, uint64_t end, const sherd_limits *limits, shd_arena *arena,
                       shd_samediff_graph *out, sherd_error *err)
 {
-	shd_flatbuf fb;
+	SHD_DONE(shd_flatbuf_done) shd_flatbuf fb = {0};
 	shd_samediff_graph g;
 	TRY(shd_flatbuf_open(&fb, sdnb_part_fetch, (void *)reader, end - SHD_SDNB_HEAD, err));
-	int rc = shd_samediff_decode(&fb, SHD_SAMEDIFF_SDNB, limits, arena, &g, err);
-	shd_flatbuf_done(&fb);
-	TRY(shd_shift_offset(err, rc, SHD_SDNB_HEAD));
+	TRY(shd_shift_offset(err, shd_samediff_decode(&fb, SHD_SAMEDIFF_SDNB, limits, arena, &g, err), SHD_SDNB_HEAD));
 	shd_nd4j_array *arrays = (shd_nd4j_array *)g.arrays; /* of our arena */
 	for (size_t i = 0; i < g.array_count; i++)
 		arrays[i].data += arrays[i].stored ? SHD_SDNB_HEAD : 0;

@@ -82,12 +82,11 @@ static int report_unopened(sherd_report *r, sherd_store *store, const char *key,
 {
 	SHD_AUTO(container_file, shd_container_file_close) f = NULL;
 	shd_container_shards info = {0};
-	shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	size_t before = sherd_report_errors(r);
 	bool readable = shd_container_file_open(&f, store, key, o->limits, NULL) == SHERD_OK;
 	if (readable)
 		readable = shd_container_file_shards(f, &arena, &info, NULL) == SHERD_OK;
-	shd_arena_done(&arena);
 	if (readable)
 		TRY(shd_container_verify_file(r, f, info.shard, o, err));
 	return sherd_report_errors(r) > before ? SHERD_OK : shd_report_take(r, rc, found, key, err);

@@ -10,14 +10,12 @@ int shd_rows_bf16_read(sherd_store *store, const char *folder, const sherd_limit
                        shd_rows_manifest *out, sherd_error *err)
 {
 	SHD_AUTO_BUF key = {0};
-	char *text;
+	SHD_AUTO_FREE char *text = NULL;
 	size_t len;
 	TRY(shd_folder_key(&key, folder, SHD_ROWS_BF16_MANIFEST, err));
 	const char *name = (const char *)key.data;
 	TRY(sherd_store_get(&text, &len, store, name, shd_limits_or_default(limits).metadata_bytes, err));
-	int rc = shd_rows_bf16_decode(text, len, limits, arena, out, err);
-	free(text);
-	return shd_in_object(err, rc, name);
+	return shd_in_object(err, shd_rows_bf16_decode(text, len, limits, arena, out, err), name);
 }
 
 int shd_rows_missing(sherd_error *err)

@@ -77,16 +77,15 @@ static void add_sha(void *sum, const void *data, size_t len)
 
 static int sum_read(const sherd_reader *reader, uint64_t from, uint64_t to, sum_fn *add, void *sum, sherd_error *err)
 {
-	uint8_t *buf = malloc(STEP);
-	int rc = buf ? SHERD_OK : shd_fail_nomem(err);
-	for (uint64_t at = from; rc == SHERD_OK && at < to; at += STEP) {
+	SHD_AUTO_FREE uint8_t *buf = malloc(STEP);
+	if (!buf)
+		return shd_fail_nomem(err);
+	for (uint64_t at = from; at < to; at += STEP) {
 		size_t n = to - at < STEP ? (size_t)(to - at) : STEP;
-		rc = sherd_reader_at(reader, at, buf, n, err);
-		if (rc == SHERD_OK)
-			add(sum, buf, n);
+		TRY(sherd_reader_at(reader, at, buf, n, err));
+		add(sum, buf, n);
 	}
-	free(buf);
-	return rc;
+	return SHERD_OK;
 }
 
 static int sum_map(const sherd_reader *reader, const uint8_t *map, uint64_t head, uint64_t from, uint64_t to,

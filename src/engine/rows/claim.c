@@ -103,16 +103,12 @@ static int next_number(const rows_files *files, uint32_t *out, sherd_error *err)
  * Where nobody can tell whether a pack lives, a manifest decides for those that want to begin a set. */
 static int rows_claim_look(const rows_claim *c, bool append, bool ours, bool *claimed, uint32_t *next, sherd_error *err)
 {
-	rows_files files;
+	SHD_DONE(shd_rows_files_done) rows_files files = {0};
 	TRY(shd_rows_files_open(&files, c->store, c->folder, NULL, err));
 	*claimed = files.has_marker && !ours && (shd_can_lock(c->store) || !files.has_manifest || append);
-	int rc = SHERD_OK;
 	if (!*claimed)
-		rc = append ? rows_claim_check_set(c, &files, err) : check_empty(c, &files, err);
-	if (rc == SHERD_OK)
-		rc = next_number(&files, next, err);
-	shd_rows_files_done(&files);
-	return rc;
+		TRY(append ? rows_claim_check_set(c, &files, err) : check_empty(c, &files, err));
+	return next_number(&files, next, err);
 }
 
 /* ---- the claim */

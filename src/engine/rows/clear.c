@@ -111,20 +111,16 @@ static int clear_beside(sherd_store *store, const char *folder, const rows_files
 int shd_rows_clear(sherd_store *store, const char *folder, const char *marker, const sherd_limits *limits,
                    sherd_error *err)
 {
-	rows_files files;
-	shd_arena arena = {0};
-	shd_map named = {0};
+	SHD_DONE(shd_rows_files_done) rows_files files = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
+	SHD_DONE(shd_map_done) shd_map named = {0};
 	TRY(shd_rows_files_open(&files, store, folder, NULL, err));
 	uint32_t first = shd_rows_first_left(store, marker, files.has_manifest);
-	int rc = SHERD_OK;
 	if (files.has_foreign && !files.has_manifest)
-		rc = name_foreign(store, folder, limits, &arena, &named, err);
-	if (rc == SHERD_OK && !files.has_manifest)
-		rc = remove_parts(store, &files, first, &named, err);
-	else if (rc == SHERD_OK && first != UINT32_MAX)
-		rc = clear_beside(store, folder, &files, first, limits, &arena, &named, err);
-	shd_map_done(&named);
-	shd_arena_done(&arena);
-	shd_rows_files_done(&files);
-	return rc;
+		TRY(name_foreign(store, folder, limits, &arena, &named, err));
+	if (!files.has_manifest)
+		return remove_parts(store, &files, first, &named, err);
+	if (first == UINT32_MAX)
+		return SHERD_OK;
+	return clear_beside(store, folder, &files, first, limits, &arena, &named, err);
 }

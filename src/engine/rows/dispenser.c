@@ -51,18 +51,14 @@ static int dispenser_init(sherd_rows_dispenser *d, const sherd_rows *rows, sherd
 int sherd_rows_dispenser_open(sherd_rows_dispenser **out, const sherd_rows *rows,
                               const sherd_rows_stream_options *options, sherd_error *err)
 {
-	sherd_rows_dispenser *d = calloc(1, sizeof(*d));
+	SHD_AUTO_FREE sherd_rows_dispenser *d = calloc(1, sizeof(*d));
 	if (!d)
 		return shd_fail_nomem(err);
 	if (options)
 		d->options = *options;
-	int rc = dispenser_init(d, rows, err);
-	if (rc < 0) {
-		free(d);
-		return rc;
-	}
+	TRY(dispenser_init(d, rows, err));
 	(void)pthread_mutex_init(&d->lock, NULL);
-	*out = d;
+	*out = TAKE(d);
 	return SHERD_OK;
 }
 
@@ -96,22 +92,18 @@ void sherd_rows_dispenser_close(sherd_rows_dispenser *d)
 
 int sherd_rows_slot_open(sherd_rows_slot **out, sherd_rows_dispenser *d, sherd_error *err)
 {
-	sherd_rows_slot *s = calloc(1, sizeof(*s));
+	SHD_AUTO_FREE sherd_rows_slot *s = calloc(1, sizeof(*s));
 	if (!s)
 		return shd_fail_nomem(err);
 	s->dispenser = d;
-	int rc = shd_rows_fetch_init(&s->fetch, d->rows, &d->options, err);
-	if (rc < 0) {
-		free(s);
-		return rc;
-	}
+	TRY(shd_rows_fetch_init(&s->fetch, d->rows, &d->options, err));
 	shd_rows_fetch_verify(&s->fetch, d->checked);
 	s->fetch.onward = s->fetch.queue = false; /* the next batch goes to another thread */
 	(void)pthread_mutex_lock(&d->lock);
 	s->next = d->slots;
 	d->slots = s;
 	(void)pthread_mutex_unlock(&d->lock);
-	*out = s;
+	*out = TAKE(s);
 	return SHERD_OK;
 }
 

@@ -55,7 +55,7 @@ static int rows_format_probe_folder(shd_evidence *e, sherd_error *err)
 static int is_bf16(sherd_store *store, const char *folder, sherd_error *err)
 {
 	SHD_AUTO_BUF key = {0};
-	char *text;
+	SHD_AUTO_FREE char *text = NULL;
 	size_t len;
 	bool found = false;
 	sherd_error failure = {0};
@@ -66,9 +66,8 @@ static int is_bf16(sherd_store *store, const char *folder, sherd_error *err)
 		return 0;
 	if (rc < 0)
 		return shd_pass(err, rc, &failure);
-	rc = shd_rows_bf16_recognise(text, len, &found, err);
-	free(text);
-	return rc < 0 ? rc : found;
+	TRY(shd_rows_bf16_recognise(text, len, &found, err));
+	return found;
 }
 
 static int probe_bf16_manifest(shd_evidence *e, sherd_error *err)

@@ -107,28 +107,26 @@ static int refuse_left(const indexing *x, const rows_files *files, sherd_error *
 /* The list that is there, which must not change by itself: ids would. */
 static int add_old(indexing *x, const rows_files *files, sherd_error *err)
 {
-	shd_map names = {0};
+	SHD_DONE(shd_map_done) shd_map names = {0};
 	const char *missing = NULL;
 	size_t count = 0;
 	bool ok = true;
-	int rc = SHERD_OK;
 	for (size_t i = 0; i < files->count && ok; i++)
 		(void)shd_map_add(&names, shd_str_of(files->list[i].name), i, &ok);
-	for (size_t i = 0; i < x->old.count && ok && rc == SHERD_OK; i++) {
-		const char *name = x->old.shards[i].file;
-		rc = rows_index_add(x, name, err);
-		if (rc == SHERD_OK && shd_map_find(&names, shd_str_of(name)) == SHD_MAP_NONE)
-			missing = count++ ? missing : rows_index_list_of(x)[i].key;
-	}
-	shd_map_done(&names);
 	if (!ok)
 		return shd_fail_nomem(err);
-	TRY(rc);
+	for (size_t i = 0; i < x->old.count; i++) {
+		const char *name = x->old.shards[i].file;
+		TRY(rows_index_add(x, name, err));
+		if (shd_map_find(&names, shd_str_of(name)) == SHD_MAP_NONE)
+			missing = count++ ? missing : rows_index_list_of(x)[i].key;
+	}
 	if (!missing)
 		return SHERD_OK;
-	rc = shd_fail(err, SHERD_ENOTFOUND, "missing-shard",
-	              "the manifest lists it, and it is gone (%zu of %zu are): name the shards to list (DIR SHARD...)",
-	              count, x->old.count);
+	int rc = shd_fail(
+		err, SHERD_ENOTFOUND, "missing-shard",
+		"the manifest lists it, and it is gone (%zu of %zu are): name the shards to list (DIR SHARD...)", count,
+		x->old.count);
 	return shd_in_object(err, rc, missing);
 }
 
@@ -163,19 +161,18 @@ static int rows_index_check_folder(const indexing *x, const rows_files *files, s
 
 static int rows_index_choose(indexing *x, const char *const *names, size_t count, sherd_error *err)
 {
-	rows_files files;
+	SHD_DONE(shd_rows_files_done) rows_files files = {0};
 	TRY(shd_rows_files_open(&files, x->store, x->folder, SHD_ROWS_SUFFIX, err));
-	int rc = rows_index_check_folder(x, &files, err);
-	if (rc == SHERD_OK && files.has_marker) {
-		rc = shd_rows_claim_take_over(&x->claim, x->store, x->folder, err);
-		x->has_claim = rc == SHERD_OK;
+	TRY(rows_index_check_folder(x, &files, err));
+	if (files.has_marker) {
+		TRY(shd_rows_claim_take_over(&x->claim, x->store, x->folder, err));
+		x->has_claim = true;
 	}
-	if (rc == SHERD_OK && !names)
-		rc = x->has_old ? add_old(x, &files, err) : add_all(x, &files, err);
-	for (size_t i = 0; i < count && names && rc == SHERD_OK; i++)
-		rc = rows_index_add(x, names[i], err);
-	shd_rows_files_done(&files);
-	return rc;
+	if (!names)
+		return x->has_old ? add_old(x, &files, err) : add_all(x, &files, err);
+	for (size_t i = 0; i < count; i++)
+		TRY(rows_index_add(x, names[i], err));
+	return SHERD_OK;
 }
 
 /* ---- reading them */
@@ -296,7 +293,7 @@ static int rows_index_run(indexing *x, const char *const *names, size_t count, s
 {
 	shd_rows_manifest m;
 	SHD_AUTO_BUF text = {0};
-	shd_arena checked = {0};
+	SHD_DONE(shd_arena_done) shd_arena checked = {0};
 	bool uncertain;
 	TRY(know_head(x, err));
 	TRY(rows_index_choose(x, names, count, err));
@@ -306,9 +303,7 @@ static int rows_index_run(indexing *x, const char *const *names, size_t count, s
 	shd_rows_manifest_encode(&m, &text);
 	TRY(shd_buf_check(&text, err));
 	shd_rows_manifest again;
-	int rc = shd_rows_manifest_decode(text.data, text.len, x->options->limits, &checked, &again, err);
-	shd_arena_done(&checked);
-	TRY(rc);
+	TRY(shd_rows_manifest_decode(text.data, text.len, x->options->limits, &checked, &again, err));
 	if (x->has_claim && (names || !x->has_old))
 		TRY(remove_marker(x, err));
 	return shd_rows_head_write(&x->head, x->store, x->folder, SHD_ROWS_MANIFEST, &text, NULL, &uncertain, err);

@@ -25,13 +25,12 @@ int shd_rows_manifest_read(sherd_store *store, const char *folder, const sherd_l
 
 int shd_rows_manifest_tell_way_out(sherd_store *store, const char *folder, int rc, sherd_error *err)
 {
-	rows_files files;
+	SHD_DONE(shd_rows_files_done) rows_files files = {0};
 	if (rc != SHERD_ECORRUPT || !err || shd_rows_files_open(&files, store, folder, SHD_ROWS_SUFFIX, NULL) < 0)
 		return rc;
 	size_t used = strlen(err->message);
 	if (files.count)
 		(void)snprintf(err->message + used, sizeof(err->message) - used,
 		               "; a new manifest can be made of the shards");
-	shd_rows_files_done(&files);
 	return rc;
 }

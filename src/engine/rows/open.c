@@ -191,15 +191,14 @@ static int name_entries(const shd_rows_manifest *m, shd_map *names, sherd_error 
 static int leave_out_strays(opening *o, const rows_files *files, const shd_rows_manifest *m, sherd_error *err)
 {
 	const char *suffix = shd_rows_kind_of(m->dtype)->suffix;
-	shd_map names = {0};
-	int rc = name_entries(m, &names, err);
-	for (size_t i = 0; i < files->count && rc == SHERD_OK; i++) {
+	SHD_DONE(shd_map_done) shd_map names = {0};
+	TRY(name_entries(m, &names, err));
+	for (size_t i = 0; i < files->count; i++) {
 		shd_str name = shd_str_of(files->list[i].name);
 		if (shd_str_ends(name, suffix) && shd_map_find(&names, name) == SHD_MAP_NONE)
-			rc = leave_out(o, files->list[i].key, err);
+			TRY(leave_out(o, files->list[i].key, err));
 	}
-	shd_map_done(&names);
-	return rc;
+	return SHERD_OK;
 }
 
 static int add_manifest(opening *o, const char *folder, const rows_files *files, sherd_error *err)
@@ -237,18 +236,14 @@ static int add_files(opening *o, const rows_files *files, sherd_error *err)
 
 static int add_folder(opening *o, const char *folder, const sherd_rows_options *options, sherd_error *err)
 {
-	rows_files files;
-	int rc;
+	SHD_DONE(shd_rows_files_done) rows_files files = {0};
 	TRY(shd_rows_files_open(&files, o->rows->store, folder, NULL, err));
 	o->rows->has_manifest = files.has_manifest;
 	if (files.has_manifest)
-		rc = add_manifest(o, folder, &files, err);
-	else if (files.has_marker && !(options && options->incomplete))
-		rc = shd_fail(err, SHERD_EINCOMPLETE, "incomplete", "the set is being packed, or its pack died");
-	else
-		rc = add_files(o, &files, err);
-	shd_rows_files_done(&files);
-	return rc;
+		return add_manifest(o, folder, &files, err);
+	if (files.has_marker && !(options && options->incomplete))
+		return shd_fail(err, SHERD_EINCOMPLETE, "incomplete", "the set is being packed, or its pack died");
+	return add_files(o, &files, err);
 }
 
 int sherd_rows_open_folder(sherd_rows **out, sherd_store *store, const char *folder, const sherd_rows_options *options,

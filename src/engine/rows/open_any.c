@@ -89,9 +89,7 @@ static int open_any_open_found(sherd_rows **out, shd_evidence *e, const sherd_ro
 int sherd_rows_open_any(sherd_rows **out, sherd_store *store, const char *key, const sherd_rows_options *options,
                         sherd_error *err)
 {
-	shd_evidence e;
+	SHD_DONE(shd_evidence_done) shd_evidence e = {0};
 	TRY(shd_evidence_open(&e, store, key, err));
-	int rc = open_any_open_found(out, &e, options, err);
-	shd_evidence_done(&e);
-	return rc;
+	return open_any_open_found(out, &e, options, err);
 }

@@ -90,13 +90,11 @@ static int fail_hash(const rows_sums *sums, const shd_rows_entry *e, uint64_t he
 static int check_hash(const checking *g, const shd_rows_entry *e, const sherd_reader *reader, sherd_error *err)
 {
 	uint64_t head = shd_rows_kind_of(g->manifest.dtype)->head;
-	rows_sums sums;
+	SHD_DONE(shd_rows_sums_done) rows_sums sums = {0};
 	TRY(shd_rows_sums_read(&sums, reader, head, sherd_reader_size(reader), (shd_meter *)&g->meter, err));
-	int rc = SHERD_OK;
-	if (memcmp(sums.sha256, e->sha256, sizeof(e->sha256)) != 0 || shd_rows_sums_differ(&sums, e) != SIZE_MAX)
-		rc = fail_hash(&sums, e, head, err);
-	shd_rows_sums_done(&sums);
-	return rc;
+	bool differs =
+		memcmp(sums.sha256, e->sha256, sizeof(e->sha256)) != 0 || shd_rows_sums_differ(&sums, e) != SIZE_MAX;
+	return differs ? fail_hash(&sums, e, head, err) : SHERD_OK;
 }
 
 static int check_listed(const checking *g, checked *c, const sherd_reader *reader, sherd_error *err)

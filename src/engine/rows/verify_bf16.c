@@ -7,15 +7,13 @@
 static int warn_about_strays(sherd_report *r, sherd_store *store, const char *folder, const shd_map *names,
                              sherd_error *err)
 {
-	rows_files files;
-	int rc = SHERD_OK;
+	SHD_DONE(shd_rows_files_done) rows_files files = {0};
 	TRY(shd_rows_files_open(&files, store, folder, ".bf16", err));
-	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
+	for (size_t i = 0; i < files.count; i++)
 		if (shd_map_find(names, shd_str_of(files.list[i].name)) == SHD_MAP_NONE)
-			rc = shd_report_warn(r, files.list[i].key, "stray-shard", err,
-			                     "the manifest does not list this file");
-	shd_rows_files_done(&files);
-	return rc;
+			TRY(shd_report_warn(r, files.list[i].key, "stray-shard", err,
+			                    "the manifest does not list this file"));
+	return SHERD_OK;
 }
 
 static int check_files(sherd_report *r, sherd_store *store, const char *folder, const shd_rows_manifest *m,
@@ -36,22 +34,18 @@ static int check_files(sherd_report *r, sherd_store *store, const char *folder, 
 static int verify_folder(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
                          sherd_error *err)
 {
-	shd_arena arena = {0};
-	shd_map names = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
+	SHD_DONE(shd_map_done) shd_map names = {0};
 	shd_rows_manifest m = {0};
 	sherd_error found = {0};
 	const char *where = *folder ? folder : ".";
 	int rc = shd_rows_bf16_read(store, folder, options->limits, &arena, &m, &found);
 	bool readable = rc == SHERD_OK;
-	rc = shd_report_take(r, rc, &found, where, err);
-	if (rc == SHERD_OK && readable)
-		rc = check_files(r, store, folder, &m, &names, err);
-	if (rc == SHERD_OK)
-		rc = shd_report_warn(r, where, "no-checksum", err,
-		                     "the format has no checksums: only names and sizes were checked");
-	shd_map_done(&names);
-	shd_arena_done(&arena);
-	return rc;
+	TRY(shd_report_take(r, rc, &found, where, err));
+	if (readable)
+		TRY(check_files(r, store, folder, &m, &names, err));
+	return shd_report_warn(r, where, "no-checksum", err,
+	                       "the format has no checksums: only names and sizes were checked");
 }
 
 int shd_rows_verify_bf16(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,

@@ -173,12 +173,10 @@ int shd_format_require(shd_evidence *e, const shd_format_entry **out, sherd_erro
 
 int sherd_detect(sherd_format *out, sherd_store *store, const char *key, sherd_error *err)
 {
-	shd_evidence e;
+	SHD_DONE(shd_evidence_done) shd_evidence e = {0};
 	const shd_format_entry *entry;
 	TRY(shd_evidence_open(&e, store, key, err));
-	int rc = shd_format_require(&e, &entry, err);
-	if (rc == SHERD_OK)
-		*out = entry->info.id;
-	shd_evidence_done(&e);
-	return rc;
+	TRY(shd_format_require(&e, &entry, err));
+	*out = entry->info.id;
+	return SHERD_OK;
 }

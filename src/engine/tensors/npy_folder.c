@@ -248,7 +248,7 @@ static int check_beside(sherd_report *r, sherd_store *store, const char *key, co
 {
 	SHD_DONE(shd_map_done) shd_map named = {0};
 	SHD_AUTO_BUF folder = {0}, claim = {0};
-	shd_folder files;
+	SHD_DONE(shd_folder_done) shd_folder files = {0};
 	sherd_stat stat;
 	bool ok = true;
 	for (size_t i = 0; ok && i < m->count; i++)
@@ -261,12 +261,10 @@ static int check_beside(sherd_report *r, sherd_store *store, const char *key, co
 		                    "a conversion is going on, or died: the next one to this folder clears it"));
 	TRY(shd_folder_of(&folder, (const char *)claim.data, err));
 	TRY(shd_folder_open_suffix(&files, store, (const char *)folder.data, SHD_NPY_SUFFIX, err));
-	int rc = SHERD_OK;
-	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++)
+	for (size_t i = 0; i < files.count; i++)
 		if (shd_map_find(&named, shd_str_of(files.list[i].name)) == SHD_MAP_NONE)
-			rc = shd_report_warn(r, files.list[i].key, "stray-shard", err, "the manifest does not name it");
-	shd_folder_done(&files);
-	return rc;
+			TRY(shd_report_warn(r, files.list[i].key, "stray-shard", err, "the manifest does not name it"));
+	return SHERD_OK;
 }
 
 int shd_npy_folder_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,

@@ -15,11 +15,9 @@ int sherd_bundle_open(sherd_bundle **out, sherd_store *store, const char *key, c
                       sherd_error *err)
 {
 	static const sherd_bundle_options defaults;
-	shd_evidence e;
+	SHD_DONE(shd_evidence_done) shd_evidence e = {0};
 	TRY(shd_evidence_open(&e, store, key, err));
-	int rc = shd_in_object(err, tensors_open_open_found(out, &e, options ? options : &defaults, err), key);
-	if (rc == SHERD_OK)
-		(*out)->store = store;
-	shd_evidence_done(&e);
-	return rc;
+	TRY(shd_in_object(err, tensors_open_open_found(out, &e, options ? options : &defaults, err), key));
+	(*out)->store = store;
+	return SHERD_OK;
 }

@@ -341,12 +341,10 @@ static int probe_around(shd_evidence *e, sherd_error *err)
 
 static int refuse_around(const shd_evidence *e, sherd_error *err)
 {
-	shd_folder files;
+	SHD_DONE(shd_folder_done) shd_folder files = {0};
 	TRY(shd_folder_open_suffix(&files, e->store, e->key, SHD_SAFETENSORS_INDEX_SUFFIX, err));
-	int rc = shd_fail(err, SHERD_ENOTFOUND, "is-folder", "this is a folder: name the index in it, %.128s%s",
-	                  files.count ? files.list[0].name : "", files.count > 1 ? ", or another" : "");
-	shd_folder_done(&files);
-	return rc;
+	return shd_fail(err, SHERD_ENOTFOUND, "is-folder", "this is a folder: name the index in it, %.128s%s",
+	                files.count ? files.list[0].name : "", files.count > 1 ? ", or another" : "");
 }
 
 const shd_format_entry shd_format_index_folder = {

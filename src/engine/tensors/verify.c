@@ -50,12 +50,10 @@ int sherd_verify(sherd_report **out, sherd_store *store, const char *key, const 
 {
 	static const sherd_verify_options defaults = {0};
 	SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
-	shd_evidence e;
+	SHD_DONE(shd_evidence_done) shd_evidence e = {0};
 	TRY(shd_report_new(&r, err));
 	TRY(shd_evidence_open(&e, store, key, err));
-	int rc = tensors_verify(r, &e, options ? options : &defaults, err);
-	shd_evidence_done(&e);
-	TRY(rc);
+	TRY(tensors_verify(r, &e, options ? options : &defaults, err));
 	*out = TAKE(r);
 	return SHERD_OK;
 }

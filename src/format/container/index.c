@@ -95,7 +95,7 @@ static int put_all(const place *places, size_t count, shd_buf *out, sherd_error 
 
 int shd_container_index_encode(const shd_container_array *arrays, size_t count, shd_buf *out, sherd_error *err)
 {
-	place *places = calloc(count + 1, sizeof(*places));
+	SHD_AUTO_FREE place *places = calloc(count + 1, sizeof(*places));
 	if (!places)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
@@ -103,9 +103,7 @@ int shd_container_index_encode(const shd_container_array *arrays, size_t count, 
 		shd_container_hash(shd_str_of(arrays[i].tensor.name), places[i].hash);
 	}
 	qsort(places, count, sizeof(*places), by_hash);
-	int rc = put_all(places, count, out, err);
-	free(places);
-	return rc;
+	return put_all(places, count, out, err);
 }
 
 /* ---- reading */

@@ -273,7 +273,7 @@ static int number(planning *p, sherd_error *err)
 {
 	size_t owners = 0, place;
 	shd_rfdb_plan *plan = p->plan;
-	fresh **list = malloc((p->count + 1) * sizeof(*list));
+	SHD_AUTO_FREE fresh **list = malloc((p->count + 1) * sizeof(*list));
 	if (!list)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < p->count; i++)
@@ -285,9 +285,7 @@ static int number(planning *p, sherd_error *err)
 		p->list[place].owner = true;
 		list[owners++] = &p->list[place];
 	}
-	int rc = number_owners(p, list, owners, err);
-	free(list);
-	return rc;
+	return number_owners(p, list, owners, err);
 }
 
 static int record(planning *p, const size_t *order, sherd_error *err)

@@ -80,12 +80,10 @@ static int check_zone(const shd_rfdb_segment *s, const char *field, shd_rfdb_col
 	while (shd_rfdb_zone_next(&s->zone, field, &walk, &value))
 		shd_vec_push(&values, value);
 	TRY(shd_vec_check(&values, err));
-	uint8_t *seen = calloc((size_t)s->strings.count + 1, 1);
+	SHD_AUTO_FREE uint8_t *seen = calloc((size_t)s->strings.count + 1, 1);
 	if (!seen)
 		return shd_fail_nomem(err);
-	int rc = compare_zone(s, &values, seen, column, err);
-	free(seen);
-	return rc;
+	return compare_zone(s, &values, seen, column, err);
 }
 
 int shd_rfdb_segment_check(const shd_rfdb_segment *s, sherd_error *err)
