@@ -127,7 +127,7 @@ static int work_on_manifests(sherd_error *err)
 	                             .dead_nodes = {ids, 3},
 	                             .dead_edges = {keys, 2},
 	                             .tags = {tags, 1},
-	                             .counts = {true, counts, counts, 1, 1, true}};
+	                             .counts = {true, {{counts, 1}, {counts, 1}}, true}};
 	const shd_rfdb_edit e = {.version = 2,
 	                         .parent = 1,
 	                         .added_nodes = {segments, 1},

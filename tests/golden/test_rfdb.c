@@ -171,14 +171,14 @@ static void make_manifests(shd_arena *arena)
 	                       .edges = {edges, 2},
 	                       .tags = {&tag, 1},
 	                       .stats = shd_rfdb_stats_of(nodes, 2, edges, 2),
-	                       .counts = {true, first_nodes, first_edges, 4, 2, false}};
+	                       .counts = {true, {{first_nodes, 4}, {first_edges, 2}}, false}};
 	shd_rfdb_edit e = {.version = 2,
 	                   .parent = 1,
 	                   .created_at = CREATED + 60,
 	                   .added_nodes = {&more, 1},
 	                   .dead_edges = {&gone, 1},
 	                   .stats = m.stats,
-	                   .counts = {true, second_nodes, second_edges, 4, 2, false}};
+	                   .counts = {true, {{second_nodes, 4}, {second_edges, 2}}, false}};
 	e.stats.nodes += more.rows;
 	e.stats.node_segments++;
 	shd_rfdb_manifest_encode(&m, add("manifests/000001.json"));

@@ -13,9 +13,8 @@
 /* Live records by type, ascending. */
 typedef struct graph_counts {
 	bool known;
-	shd_arena arena;       /* of the types */
-	shd_rfdb_count *of[2]; /* SHD_RFDB_NODES, SHD_RFDB_EDGES */
-	size_t types[2];
+	shd_arena arena;      /* of the types */
+	shd_rfdb_types of[2]; /* SHD_RFDB_NODES, SHD_RFDB_EDGES */
 } graph_counts;
 
 /* A segment and its sidecar that we wrote. Identities are "" while they are not there. */

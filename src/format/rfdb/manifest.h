@@ -84,12 +84,16 @@ typedef struct shd_rfdb_count {
 	uint64_t count;
 } shd_rfdb_count;
 
+typedef struct shd_rfdb_types {
+	const shd_rfdb_count *items; /* ascending by type when we wrote them */
+	size_t count;
+} shd_rfdb_types;
+
 /* What is alive in this version, by type. Only we record it. */
 typedef struct shd_rfdb_counts {
 	bool known;
-	const shd_rfdb_count *nodes, *edges; /* ascending by type when we wrote them */
-	size_t node_types, edge_types;
-	bool placed; /* every live edge lies in the shard of its source, and has one */
+	shd_rfdb_types of[2]; /* SHD_RFDB_NODES, SHD_RFDB_EDGES */
+	bool placed;          /* every live edge lies in the shard of its source, and has one */
 } shd_rfdb_counts;
 
 typedef struct shd_rfdb_compaction {

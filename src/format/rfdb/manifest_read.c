@@ -244,8 +244,10 @@ int shd_rfdb_take_compaction(void *arg, void *field, shd_json *j, sherd_error *e
 	return shd_json_members(j, members, arg, field, err);
 }
 
-static int take_counts_of(shd_rfdb_reading *r, const shd_rfdb_count **out, size_t *count, shd_json *j, sherd_error *err)
+static int take_counts_of(void *arg, void *field, shd_json *j, sherd_error *err)
 {
+	shd_rfdb_reading *r = arg;
+	shd_rfdb_types *out = field;
 	SHD_AUTO_VEC SHD_VEC(shd_rfdb_count) list = {0};
 	shd_rfdb_count c;
 	shd_str key;
@@ -257,29 +259,14 @@ static int take_counts_of(shd_rfdb_reading *r, const shd_rfdb_count **out, size_
 		shd_vec_push(&list, c);
 	}
 	TRY(rc);
-	TRY(shd_vec_check(&list, err));
-	*out = shd_vec_copy(&list, r->arena);
-	*count = list.count;
-	return *out ? SHERD_OK : shd_fail_nomem(err);
-}
-
-static int take_node_counts(void *arg, void *field, shd_json *j, sherd_error *err)
-{
-	shd_rfdb_counts *c = field;
-	return take_counts_of(arg, &c->nodes, &c->node_types, j, err);
-}
-
-static int take_edge_counts(void *arg, void *field, shd_json *j, sherd_error *err)
-{
-	shd_rfdb_counts *c = field;
-	return take_counts_of(arg, &c->edges, &c->edge_types, j, err);
+	return shd_vec_keep(&list, r->arena, out, err);
 }
 
 int shd_rfdb_take_counts(void *arg, void *field, shd_json *j, sherd_error *err)
 {
 	static const shd_json_member members[] = {
-		{"nodes", .take = take_node_counts},
-		{"edges", .take = take_edge_counts},
+		{"nodes", .at = offsetof(shd_rfdb_counts, of[SHD_RFDB_NODES]), .take = take_counts_of},
+		{"edges", .at = offsetof(shd_rfdb_counts, of[SHD_RFDB_EDGES]), .take = take_counts_of},
 		{"placed", SHD_JSON_BOOL, offsetof(shd_rfdb_counts, placed)},
 		{0},
 	};

@@ -106,12 +106,12 @@ static void put_compaction(shd_json_writer *w, const shd_rfdb_compaction *c)
 	shd_json_put_object_end(w);
 }
 
-static void put_counts_of(shd_json_writer *w, const char *key, const shd_rfdb_count *counts, size_t count)
+static void put_counts_of(shd_json_writer *w, const char *key, const shd_rfdb_types *types)
 {
 	shd_json_put_key_object(w, key, true);
-	for (size_t i = 0; i < count; i++) {
-		shd_json_put_key_str(w, counts[i].type);
-		shd_json_put_u64(w, counts[i].count);
+	for (size_t i = 0; i < types->count; i++) {
+		shd_json_put_key_str(w, types->items[i].type);
+		shd_json_put_u64(w, types->items[i].count);
 	}
 	shd_json_put_object_end(w);
 }
@@ -121,11 +121,10 @@ static void put_counts(shd_json_writer *w, const shd_rfdb_counts *c)
 	if (!c->known)
 		return;
 	shd_json_put_key_object(w, "live_counts", false);
-	put_counts_of(w, "nodes", c->nodes, c->node_types);
-	put_counts_of(w, "edges", c->edges, c->edge_types);
-	if (c->placed) {
+	put_counts_of(w, "nodes", &c->of[SHD_RFDB_NODES]);
+	put_counts_of(w, "edges", &c->of[SHD_RFDB_EDGES]);
+	if (c->placed)
 		shd_json_put_key_bool(w, "placed", true);
-	}
 	shd_json_put_object_end(w);
 }
 

@@ -130,12 +130,8 @@ static shd_rfdb_descriptors commit_list_of(const shd_rfdb_descriptor_vec *v)
 static shd_rfdb_counts counts_of(const graph_flush *f)
 {
 	const graph_counts *c = &f->counts;
-	return (shd_rfdb_counts){.known = true,
-	                         .nodes = c->of[SHD_RFDB_NODES],
-	                         .node_types = c->types[SHD_RFDB_NODES],
-	                         .edges = c->of[SHD_RFDB_EDGES],
-	                         .edge_types = c->types[SHD_RFDB_EDGES],
-	                         .placed = f->placed};
+	return (shd_rfdb_counts){
+		.known = true, .of = {c->of[SHD_RFDB_NODES], c->of[SHD_RFDB_EDGES]}, .placed = f->placed};
 }
 
 static shd_rfdb_stats stats_of(const next *n)

@@ -64,14 +64,6 @@ static bool tell_segments(repairing *r, const graph_checking *c, bool told)
 	return bad;
 }
 
-static uint64_t count_records(const shd_rfdb_count *types, size_t count)
-{
-	uint64_t sum = 0;
-	for (size_t i = 0; i < count; i++)
-		sum += types[i].count;
-	return sum;
-}
-
 static uint64_t count_rows(const shd_rfdb_descriptors *l0, const shd_rfdb_descriptors *l1)
 {
 	uint64_t sum = 0;
@@ -87,8 +79,8 @@ static sherd_graph_records totals_of(const shd_rfdb_manifest *m)
 	const shd_rfdb_counts *c = &m->counts;
 	return (sherd_graph_records){
 		.known = true,
-		.nodes = c->known ? count_records(c->nodes, c->node_types) : count_rows(&m->nodes, &m->l1_nodes),
-		.edges = c->known ? count_records(c->edges, c->edge_types) : count_rows(&m->edges, &m->l1_edges)};
+		.nodes = c->known ? shd_graph_counts_sum(&c->of[SHD_RFDB_NODES]) : count_rows(&m->nodes, &m->l1_nodes),
+		.edges = c->known ? shd_graph_counts_sum(&c->of[SHD_RFDB_EDGES]) : count_rows(&m->edges, &m->l1_edges)};
 }
 
 /* ---- is a version whole? */

@@ -58,18 +58,13 @@ static int query_counts_finish(graph_tally *t, graph_counts *out, shd_rfdb_kind 
 			list[kept++] = list[i];
 	if (kept)
 		qsort(list, kept, sizeof(*list), query_counts_compare);
-	out->of[kind] = shd_arena_alloc(&out->arena, kept + 1, sizeof(*list));
-	if (!out->of[kind])
-		return shd_fail_nomem(err);
 	for (size_t i = 0; i < kept; i++) {
-		shd_str type = list[i].type;
-		out->of[kind][i] = list[i];
-		out->of[kind][i].type.ptr = shd_arena_str(&out->arena, type);
-		if (!out->of[kind][i].type.ptr)
+		list[i].type.ptr = shd_arena_str(&out->arena, list[i].type);
+		if (!list[i].type.ptr)
 			return shd_fail_nomem(err);
 	}
-	out->types[kind] = kept;
-	return SHERD_OK;
+	t->list.count = kept;
+	return shd_vec_keep(&t->list, &out->arena, &out->of[kind], err);
 }
 
 int shd_graph_tally_segment(graph_tally *t, const graph_segment *s, sherd_error *err)
@@ -121,11 +116,10 @@ static int count_all(const graph_view *v, graph_counts *out, sherd_error *err)
 	graph_counts c = {.known = true};
 	int rc = SHERD_OK;
 	for (unsigned kind = 0; rc == SHERD_OK && kind < 2; kind++) {
-		graph_tally t = {0};
+		SHD_DONE(shd_graph_tally_done) graph_tally t = {0};
 		rc = count_view(&t, v, kind, err);
 		if (rc == SHERD_OK)
 			rc = query_counts_finish(&t, &c, kind, err);
-		shd_graph_tally_done(&t);
 	}
 	if (rc < 0)
 		shd_graph_counts_done(&c);
@@ -190,15 +184,15 @@ static int add_edges(graph_tally *t, const sherd_graph *g, sherd_error *err)
 	return SHERD_OK;
 }
 
-static void add_counts(graph_tally *t, const shd_rfdb_count *list, size_t count)
+static void add_counts(graph_tally *t, const shd_rfdb_types *types)
 {
-	for (size_t i = 0; i < count; i++)
-		shd_graph_tally_add(t, list[i].type, list[i].count);
+	for (size_t i = 0; i < types->count; i++)
+		shd_graph_tally_add(t, types->items[i].type, types->items[i].count);
 }
 
 void shd_graph_tally_merge(graph_tally *t, const graph_tally *more)
 {
-	add_counts(t, more->list.items, more->list.count);
+	add_counts(t, &(shd_rfdb_types){more->list.items, more->list.count});
 	t->failed = t->failed || more->failed;
 }
 
@@ -228,12 +222,11 @@ static int count_ahead(const sherd_graph *g, const graph_flush *f, graph_counts 
 	graph_counts c = {.known = true};
 	int rc = shd_graph_counts_know(g, &now, err);
 	for (unsigned kind = 0; rc == SHERD_OK && kind < 2; kind++) {
-		graph_tally t = {0};
-		add_counts(&t, now->of[kind], now->types[kind]);
+		SHD_DONE(shd_graph_tally_done) graph_tally t = {0};
+		add_counts(&t, &now->of[kind]);
 		rc = f ? add_targets(&t, f, kind, err) : add_buffer(&t, g, kind, err);
 		if (rc == SHERD_OK)
 			rc = query_counts_finish(&t, &c, kind, err);
-		shd_graph_tally_done(&t);
 	}
 	if (rc < 0)
 		shd_graph_counts_done(&c);
@@ -258,18 +251,23 @@ int shd_graph_counts_take(graph_counts *c, const shd_rfdb_counts *from, sherd_er
 	graph_counts mine = {.known = from->known};
 	int rc = SHERD_OK;
 	for (unsigned kind = 0; rc == SHERD_OK && mine.known && kind < 2; kind++) {
-		const shd_rfdb_count *list = kind == SHD_RFDB_NODES ? from->nodes : from->edges;
-		size_t count = kind == SHD_RFDB_NODES ? from->node_types : from->edge_types;
-		graph_tally t = {0};
-		add_counts(&t, list, count);
+		SHD_DONE(shd_graph_tally_done) graph_tally t = {0};
+		add_counts(&t, &from->of[kind]);
 		rc = query_counts_finish(&t, &mine, kind, err);
-		shd_graph_tally_done(&t);
 	}
 	if (rc < 0)
 		shd_graph_counts_done(&mine);
 	else
 		*c = mine;
 	return rc;
+}
+
+uint64_t shd_graph_counts_sum(const shd_rfdb_types *types)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < types->count; i++)
+		total += types->items[i].count;
+	return total;
 }
 
 void shd_graph_counts_done(graph_counts *c)

@@ -33,6 +33,7 @@ int shd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_error 
 
 /* Copies what a manifest says; unknown stays unknown. */
 int shd_graph_counts_take(graph_counts *c, const shd_rfdb_counts *from, sherd_error *err);
+uint64_t shd_graph_counts_sum(const shd_rfdb_types *types);
 void shd_graph_counts_done(graph_counts *c);
 
 #endif

@@ -4,14 +4,6 @@
 #include "engine/graph/shards/held.h"
 #include "engine/graph/buffer/write.h"
 
-static uint64_t sum(const graph_counts *c, shd_rfdb_kind kind)
-{
-	uint64_t total = 0;
-	for (size_t i = 0; i < c->types[kind]; i++)
-		total += c->of[kind][i].count;
-	return total;
-}
-
 /* Calls use() with the counts of the version and the buffer. */
 static int with_counts(const sherd_graph *g, int (*use)(const graph_counts *, void *), void *arg, sherd_error *err)
 {
@@ -34,8 +26,8 @@ static int with_counts(const sherd_graph *g, int (*use)(const graph_counts *, vo
 static int take_totals(const graph_counts *c, void *arg)
 {
 	sherd_graph_totals *t = arg;
-	t->nodes = sum(c, SHD_RFDB_NODES);
-	t->edges = sum(c, SHD_RFDB_EDGES);
+	t->nodes = shd_graph_counts_sum(&c->of[SHD_RFDB_NODES]);
+	t->edges = shd_graph_counts_sum(&c->of[SHD_RFDB_EDGES]);
 	return SHERD_OK;
 }
 
@@ -146,8 +138,9 @@ typedef struct listing {
 static int list(const graph_counts *c, void *arg)
 {
 	const listing *l = arg;
-	for (size_t i = 0; i < c->types[l->kind]; i++)
-		if (!l->each(l->arg, graph_text_out(c->of[l->kind][i].type), c->of[l->kind][i].count))
+	const shd_rfdb_types *types = &c->of[l->kind];
+	for (size_t i = 0; i < types->count; i++)
+		if (!l->each(l->arg, graph_text_out(types->items[i].type), types->items[i].count))
 			break;
 	return SHERD_OK;
 }

@@ -176,15 +176,12 @@ static int check_kind(graph_checking *c, const graph_view *v, shd_rfdb_kind kind
 
 int shd_graph_checking_counts(graph_checking *c, const graph_view *v, const shd_rfdb_counts *said, sherd_error *err)
 {
-	int rc = SHERD_OK;
-	for (unsigned kind = 0; kind < 2 && rc == SHERD_OK; kind++) {
-		const shd_rfdb_count *list = kind == SHD_RFDB_NODES ? said->nodes : said->edges;
-		size_t count = kind == SHD_RFDB_NODES ? said->node_types : said->edge_types;
-		graph_tally total = {0};
-		for (size_t i = 0; i < count; i++)
-			shd_graph_tally_add(&total, list[i].type, 0 - list[i].count);
-		rc = check_kind(c, v, kind, &total, err);
-		shd_graph_tally_done(&total);
+	for (unsigned kind = 0; kind < 2; kind++) {
+		SHD_DONE(shd_graph_tally_done) graph_tally total = {0};
+		const shd_rfdb_types *types = &said->of[kind];
+		for (size_t i = 0; i < types->count; i++)
+			shd_graph_tally_add(&total, types->items[i].type, 0 - types->items[i].count);
+		TRY(check_kind(c, v, kind, &total, err));
 	}
-	return rc;
+	return SHERD_OK;
 }

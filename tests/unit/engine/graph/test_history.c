@@ -107,8 +107,8 @@ TEST(every_version_is_held_against_its_counts_and_lists)
 		if (lists) {
 			r.nodes[0].files = (shd_rfdb_texts){other, 1};
 		} else {
-			r.m.counts.nodes = invented;
-			r.m.counts.node_types = 1;
+			r.m.counts.of[SHD_RFDB_NODES].items = invented;
+			r.m.counts.of[SHD_RFDB_NODES].count = 1;
 		}
 		put(&r, store, "db/manifests/000002.json");
 		assert_error_in(store, lists ? "db/segments/00/seg_000001_nodes.seg" : "db/manifests/000002.json",

@@ -53,9 +53,9 @@ static void take(rewriting *r, sherd_store *store)
 	r->edges[0] = r->m.edges.items[0];
 	r->m.nodes.items = r->nodes;
 	r->m.edges.items = r->edges;
-	for (size_t i = 0; i < r->m.counts.node_types; i++)
-		r->counts[i] = r->m.counts.nodes[i];
-	r->m.counts.nodes = r->counts;
+	for (size_t i = 0; i < r->m.counts.of[SHD_RFDB_NODES].count; i++)
+		r->counts[i] = r->m.counts.of[SHD_RFDB_NODES].items[i];
+	r->m.counts.of[SHD_RFDB_NODES].items = r->counts;
 }
 
 static void put(rewriting *r, sherd_store *store, const char *key)
@@ -252,7 +252,7 @@ TEST(types_that_are_counted_twice_are_no_harm)
 	take(&r, store);
 	r.counts[2] = r.counts[1];
 	r.counts[3] = r.counts[0];
-	r.m.counts.node_types = 4;
+	r.m.counts.of[SHD_RFDB_NODES].count = 4;
 	put(&r, store, "db/manifests/000002.json");
 	assert_true(first_error(store)[0] != 0);
 	sherd_graph *g = NULL;

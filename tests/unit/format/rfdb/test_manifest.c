@@ -78,7 +78,7 @@ static const shd_rfdb_manifest full = {
 	.tags = {tags, 1},
 	.stats = {1, 2, 3, 4},
 	.compaction = {5, 6, 7},
-	.counts = {.known = true, .nodes = counts, .node_types = 2, .placed = true},
+	.counts = {.known = true, .of = {[SHD_RFDB_NODES] = {counts, 2}}, .placed = true},
 	.given_up = {removed, 2},
 };
 
@@ -99,7 +99,7 @@ static const shd_rfdb_edit change = {
 	.l1_edges = {edge_segments, 1},
 	.tags = {tags, 1},
 	.stats = {1, 2, 3, 4},
-	.counts = {.known = true, .edges = counts, .edge_types = 1},
+	.counts = {.known = true, .of = {[SHD_RFDB_EDGES] = {counts, 1}}},
 };
 
 TEST(a_manifest_reads_back)
@@ -123,8 +123,8 @@ TEST(a_manifest_reads_back)
 	assert_true(m.tags.count == 1 && shd_str_is(m.tags.items[0].value, "abc\n"));
 	assert_true(m.stats.nodes == 1 && m.stats.edge_segments == 4);
 	assert_true(m.compaction.version == 5 && m.compaction.time_ms == 6 && m.compaction.merged == 7);
-	assert_true(m.counts.known && m.counts.placed && m.counts.node_types == 2 &&
-	            m.counts.nodes[1].count == UINT64_MAX);
+	assert_true(m.counts.known && m.counts.placed && m.counts.of[SHD_RFDB_NODES].count == 2 &&
+	            m.counts.of[SHD_RFDB_NODES].items[1].count == UINT64_MAX);
 	assert_true(m.given_up.count == 2 && m.given_up.items[1] == UINT64_MAX);
 	shd_rfdb_manifest_encode(&m, &again);
 	assert_int_equal(again.len, text.len);
@@ -141,7 +141,7 @@ TEST(an_edit_reads_back)
 	assert_true(e.version == 10 && e.parent == 9 && e.added_nodes.count == 2 && e.added_edges.count == 1);
 	assert_true(e.removed_nodes.count == 2 && e.removed_nodes.items[1] == UINT64_MAX);
 	assert_true(e.has_l1_nodes && e.l1_nodes.count == 0 && e.has_l1_edges && e.l1_edges.count == 1);
-	assert_true(e.undead_nodes.count == 1 && e.undead_edges.count == 1 && e.counts.edge_types == 1 &&
+	assert_true(e.undead_nodes.count == 1 && e.undead_edges.count == 1 && e.counts.of[SHD_RFDB_EDGES].count == 1 &&
 	            !e.counts.placed);
 	shd_rfdb_edit_encode(&e, &again);
 	assert_int_equal(again.len, text.len);
