@@ -2,7 +2,7 @@
  *
  * The analyser sees one file at a time and takes "the call failed, and returned
  * success" for possible. These say that failing yields a negative code, and that
- * a test does not go on behind an assertion that does not hold. */
+ * a test does not go on after an assertion that does not hold. */
 #if __has_include("base/error.h")
 #include "base/error.h"
 
@@ -27,6 +27,12 @@
 		int analysed_rc_ = (rc);                           \
 		(void)(shd_shift_offset)(err, analysed_rc_, base); \
 		analysed_rc_;                                      \
+	})
+#define shd_at_index(err, rc, index)                            \
+	({                                                      \
+		int analysed_rc_ = (rc);                        \
+		(void)(shd_at_index)(err, analysed_rc_, index); \
+		analysed_rc_;                                   \
 	})
 #endif
 

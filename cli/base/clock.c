@@ -29,6 +29,14 @@ int cli_clock_read(cli_clock *clock, sherd_error *err)
 	return SHERD_OK;
 }
 
+int cli_clock_time(int64_t *time_ns, sherd_error *err)
+{
+	cli_clock clock;
+	TRY(cli_clock_read(&clock, err));
+	*time_ns = clock.time_ns;
+	return SHERD_OK;
+}
+
 int cli_clock_set_id(const cli_clock *clock, cli_state *cli, const cli_place *place, const sherd_bundle *bundle,
                      bool cut, const sherd_ckpt_save_options *options, sherd_set_id *out, sherd_error *err)
 {

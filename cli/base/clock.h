@@ -15,6 +15,7 @@ typedef struct cli_clock {
 /* What time it really is, whatever SOURCE_DATE_EPOCH says: to be compared with, never to be written. */
 int64_t cli_clock_now(void);
 int cli_clock_read(cli_clock *clock, sherd_error *err);
+int cli_clock_time(int64_t *time_ns, sherd_error *err); /* only when it is */
 /* The id of a set that is about to be saved with these options: random, or with a fixed clock the one that
  * sherd_set_id_derive() gives. */
 int cli_clock_set_id(const cli_clock *clock, cli_state *cli, const cli_place *place, const sherd_bundle *bundle,

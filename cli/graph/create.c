@@ -46,7 +46,7 @@ static int run_create(cli_state *cli, const cli_args *args, sherd_error *err)
 	CLI_AUTO_PLACE place = {0};
 	int64_t time_ns;
 	TRY(cli_db_take_layout(args, &layout, err));
-	TRY(cli_db_time(&time_ns, err));
+	TRY(cli_clock_time(&time_ns, err));
 	TRY(cli_place_open_any(&place, args->operands[0], true, err));
 	TRY(cli_place_blame(&place, sherd_graph_create(place.store, place.key, &layout, time_ns, err), err));
 	return tell_created(cli, args->operands[0], &layout, err);
@@ -107,7 +107,7 @@ int cli_db_reshard(cli_state *cli, const sherd_graph *from, const char *path, co
 {
 	sherd_graph_reshard_options options = {.pool = cli->pool, .progress = &cli->progress};
 	CLI_AUTO_PLACE to = {0};
-	TRY(cli_db_time(&options.time_ns, err));
+	TRY(cli_clock_time(&options.time_ns, err));
 	TRY(cli_place_open_any(&to, path, true, err));
 	int rc = cli_place_blame(&to, sherd_graph_reshard(from, to.store, to.key, layout, &options, result, err), err);
 	cli_out_clear_bar(&cli->out);

@@ -1,6 +1,5 @@
 #include "graph/db.h"
 
-#include "base/clock.h"
 #include "base/watch.h"
 
 #include <errno.h>
@@ -184,18 +183,10 @@ int cli_db_open_writer(cli_db *db, cli_state *cli, const cli_args *args, sherd_e
 	return rc;
 }
 
-int cli_db_time(int64_t *out, sherd_error *err)
-{
-	cli_clock clock;
-	TRY(cli_clock_read(&clock, err));
-	*out = clock.time_ns;
-	return SHERD_OK;
-}
-
 int cli_db_flush(cli_db *db, cli_state *cli, sherd_error *err)
 {
 	sherd_graph_commit_options commit = {.progress = &cli->progress};
-	TRY(cli_db_time(&commit.time_ns, err));
+	TRY(cli_clock_time(&commit.time_ns, err));
 	int rc = cli_db_blame(db, sherd_graph_flush(db->graph, &commit, err), err);
 	cli_out_clear_bar(&cli->out);
 	return rc;

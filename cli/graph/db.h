@@ -3,7 +3,7 @@
 #define CLI_GRAPH_DB_H
 
 #include "base/args.h"
-#include "base/place.h"
+#include "base/clock.h"
 
 #include <sherd/graph.h>
 
@@ -37,8 +37,6 @@ typedef struct cli_db_bytes {
 } cli_db_bytes;
 int cli_db_weigh(const cli_db *db, cli_db_bytes *out, sherd_error *err);
 
-/* Milliseconds since 1970 UTC. */
-int cli_db_time(int64_t *out, sherd_error *err);
 /* Takes --shards, --planner and --min-files. */
 int cli_db_take_layout(const cli_args *args, sherd_graph_layout *out, sherd_error *err);
 const char *cli_db_planner_name(sherd_graph_planner planner);

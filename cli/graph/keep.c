@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- compact */
 
@@ -29,7 +28,7 @@ static int run_compact(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	CLI_AUTO_DB db = {0};
 	sherd_graph_commit_options commit = {.progress = &cli->progress};
-	TRY(cli_db_time(&commit.time_ns, err));
+	TRY(cli_clock_time(&commit.time_ns, err));
 	TRY(cli_db_open_writer(&db, cli, args, err));
 	uint64_t before = sherd_graph_version(db.graph);
 	int rc = cli_db_blame(&db, sherd_graph_compact(db.graph, &commit, err), err);
@@ -113,14 +112,6 @@ typedef struct listing {
 	uint64_t current;
 } listing;
 
-static void format_time(int64_t time_ns, char *out, size_t room)
-{
-	struct tm tm;
-	time_t t = (time_t)(time_ns / 1000000000);
-	if (!gmtime_r(&t, &tm) || !strftime(out, room, "%Y-%m-%dT%H:%M:%SZ", &tm))
-		*out = '\0';
-}
-
 static void add_tags(cli_table *table, const sherd_graph_snapshot *s)
 {
 	size_t len = 1;
@@ -138,8 +129,9 @@ static void add_tags(cli_table *table, const sherd_graph_snapshot *s)
 static bool list_version(void *arg, const sherd_graph_snapshot *s)
 {
 	listing *l = arg;
-	char number[24], when[40];
-	format_time(s->time_ns, when, sizeof(when));
+	char number[24], when[CLI_TEXT_TIME] = "";
+	(void)snprintf(number, sizeof(number), "%" PRId64, s->time_ns / 1000000);
+	(void)cli_text_time(number, when);
 	if (l->table) {
 		(void)snprintf(number, sizeof(number), "%" PRIu64, s->version);
 		cli_table_add(l->table, number);

@@ -97,7 +97,7 @@ static int graph_repair(cli_state *cli, const cli_db *db, bool dry_run, sherd_er
 	                                      .progress = &cli->progress,
 	                                      .lost = graph_repair_tell_lost,
 	                                      .arg = &l};
-	int rc = cli_db_time(&options.time_ns, err);
+	int rc = cli_clock_time(&options.time_ns, err);
 	cli_doc_put_text(&doc, "path", db->path);
 	cli_doc_put_open(&doc, "lost", '[');
 	if (rc == SHERD_OK)

@@ -55,13 +55,11 @@ static int take_options(packing *p, const cli_args *args, sherd_error *err)
 {
 	const char *name;
 	size_t next = 0;
-	cli_clock clock;
 	p->options.progress = &p->cli->progress;
 	p->options.overflowed = &p->overflowed;
 	TRY(cli_args_u64(args, "rows-per-shard", 1, &p->options.rows_per_shard, err));
 	TRY(take_types(p, args, err));
-	TRY(cli_clock_read(&clock, err));
-	p->options.time_ns = clock.time_ns;
+	TRY(cli_clock_time(&p->options.time_ns, err));
 	p->names = calloc(args->given_count + 1, sizeof(*p->names));
 	p->sources = calloc((size_t)args->count, sizeof(*p->sources));
 	p->rows = calloc((size_t)args->count, sizeof(*p->rows));

@@ -25,16 +25,7 @@ int shd_fail(sherd_error *err, sherd_status code, const char *reason, const char
 	return code;
 }
 
-int sherd_fail(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
-{
-	if (err) {
-		va_list ap;
-		va_start(ap, fmt);
-		error_fill(err, code, reason, SHERD_NO_OFFSET, fmt, ap);
-		va_end(ap);
-	}
-	return code;
-}
+extern __typeof__(shd_fail) sherd_fail __attribute__((alias("shd_fail")));
 
 int shd_fail_at(sherd_error *err, sherd_status code, const char *reason, uint64_t offset, const char *fmt, ...)
 {

@@ -29,6 +29,7 @@ int shd_in_store(sherd_error *err, int rc, const struct sherd_store *store);
 int shd_shift_offset(sherd_error *err, int rc, uint64_t base);
 /* Says which of the things that a call was given is at fault; SHERD_NO_INDEX takes back what a call inside said. */
 int shd_at_index(sherd_error *err, int rc, uint64_t index);
+#define shd_fail_of(err, code, reason, index, ...) shd_at_index(err, shd_fail(err, code, reason, __VA_ARGS__), index)
 
 /* Forward a failure unchanged. The only macro that hides a return. */
 #define TRY(call)                       \

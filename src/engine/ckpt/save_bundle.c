@@ -210,17 +210,12 @@ static int mark_pieces(const spreading *g, uint32_t rank, const sherd_ckpt_part 
 	for (size_t p = 0; p < count; p++) {
 		size_t at = sherd_bundle_find(g->bundle, parts[p].name);
 		if (at == SHERD_NO_TENSOR)
-			return shd_at_index(err,
-			                    shd_fail(err, SHERD_ENOTFOUND, "not-found",
-			                             "no tensor '%.80s' is there to be a piece", parts[p].name),
-			                    p);
+			return shd_fail_of(err, SHERD_ENOTFOUND, "not-found", p,
+			                   "no tensor '%.80s' is there to be a piece", parts[p].name);
 		if (parts[p].ndim != items[at].tensor.ndim)
-			return shd_at_index(
-				err,
-				shd_fail(err, SHERD_EINVAL, "bad-piece",
-			                 "tensor '%.80s' has %u dimensions, the whole of which it is a piece %u",
-			                 parts[p].name, items[at].tensor.ndim, parts[p].ndim),
-				p);
+			return shd_fail_of(err, SHERD_EINVAL, "bad-piece", p,
+			                   "tensor '%.80s' has %u dimensions, the whole of which it is a piece %u",
+			                   parts[p].name, items[at].tensor.ndim, parts[p].ndim);
 		items[at].global_shape = parts[p].global_shape;
 		items[at].global_offset = parts[p].global_offset;
 	}

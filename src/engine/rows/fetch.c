@@ -436,10 +436,8 @@ int shd_rows_fetch_ids(rows_fetch *f, const uint64_t *ids, size_t count, void *o
 	place *places = f->sorted;
 	for (size_t i = 0; i < count; i++) {
 		if (ids[i] >= f->rows->total)
-			return shd_at_index(err,
-			                    shd_fail(err, SHERD_EINVAL, "bad-argument", "row %" PRIu64 " of %" PRIu64,
-			                             ids[i], f->rows->total),
-			                    i);
+			return shd_fail_of(err, SHERD_EINVAL, "bad-argument", i, "row %" PRIu64 " of %" PRIu64, ids[i],
+			                   f->rows->total);
 		places[i] = (place){ids[i], i};
 	}
 	if (count)

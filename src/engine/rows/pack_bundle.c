@@ -161,7 +161,7 @@ int sherd_rows_pack_sources(sherd_store *store, const char *folder, const sherd_
 	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
 		rc = shd_at_index(err, add_source(&p, &sources[i], i, options->progress, err), i);
 	if (rc == SHERD_OK && !p.rows)
-		rc = shd_at_index(err, shd_fail(err, SHERD_ECORRUPT, "empty", "no rows to pack"), count - 1);
+		rc = shd_fail_of(err, SHERD_ECORRUPT, "empty", count - 1, "no rows to pack");
 	if (rc == SHERD_OK)
 		rc = write_parts(&p, store, folder, options, err);
 	shd_vec_done(&p.parts);

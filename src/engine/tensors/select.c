@@ -69,10 +69,8 @@ static int mark_names(const sherd_bundle *from, const sherd_bundle_select_option
 	for (size_t i = 0; want->names && i < want->name_count; i++) {
 		size_t index = sherd_bundle_find(from, want->names[i]);
 		if (index == SHERD_NO_TENSOR)
-			return shd_at_index(err,
-			                    shd_fail(err, SHERD_ENOTFOUND, "not-found", "no tensor is named %.128s",
-			                             want->names[i]),
-			                    i);
+			return shd_fail_of(err, SHERD_ENOTFOUND, "not-found", i, "no tensor is named %.128s",
+			                   want->names[i]);
 		taken[index] = true;
 	}
 	return SHERD_OK;

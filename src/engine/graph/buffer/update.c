@@ -31,8 +31,7 @@ static int note_fresh(update *u, const sherd_graph_node *nodes, size_t count, sh
 	for (size_t i = 0; i < count; i++) {
 		shd_str file = graph_text_in(nodes[i].file);
 		if (file.len != u->file.len || memcmp(file.ptr, u->file.ptr, file.len) != 0)
-			return shd_at_index(
-				err, shd_fail(err, SHERD_EINVAL, "other-file", "the node is not of the file"), i);
+			return shd_fail_of(err, SHERD_EINVAL, "other-file", i, "the node is not of the file");
 	}
 	/* From the end, since the first one noted stays and the last one counts. */
 	for (size_t i = count; i-- > 0;) {
