@@ -31,6 +31,8 @@ static int print_pairs(cli_state *cli, const sherd_pair *pairs, size_t count, sh
 {
 	cli_table table = {.columns = 2};
 	for (size_t i = 0; i < count; i++) {
+		if (strcmp(pairs[i].key, SHERD_TYPES_KEY) == 0) /* says how programs read the others */
+			continue;
 		char time[CLI_TEXT_TIME];
 		bool timed = strcmp(pairs[i].key, "creation.time") == 0 && cli_text_time(pairs[i].value, time);
 		cli_table_add(&table, pairs[i].key);

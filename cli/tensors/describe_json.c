@@ -2,6 +2,8 @@
 
 #include "base/doc.h"
 
+#include <string.h>
+
 static void describe_json_put_head(cli_doc *doc, const sherd_tensor *t)
 {
 	cli_doc_put_text(doc, "name", t->name);
@@ -16,7 +18,8 @@ static void describe_json_put_pairs(cli_doc *doc, const sherd_pair *pairs, size_
 {
 	cli_doc_put_open(doc, "metadata", '{');
 	for (size_t i = 0; i < count; i++)
-		cli_doc_put_text(doc, pairs[i].key, pairs[i].value);
+		if (strcmp(pairs[i].key, SHERD_TYPES_KEY) != 0)
+			cli_doc_put_text(doc, pairs[i].key, pairs[i].value);
 	cli_doc_close(doc, '}');
 }
 

@@ -7,24 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t signed_of(sherd_dtype type, const void *item)
+static uint64_t value_bits(sherd_dtype type, const void *item)
 {
-	switch (type) {
-	case SHERD_I8: return *(const int8_t *)item;
-	case SHERD_I16: return *(const int16_t *)item;
-	case SHERD_I32: return *(const int32_t *)item;
-	default: return *(const int64_t *)item;
-	}
-}
-
-static uint64_t unsigned_of(sherd_dtype type, const void *item)
-{
-	switch (type) {
-	case SHERD_U8: return *(const uint8_t *)item;
-	case SHERD_U16: return *(const uint16_t *)item;
-	case SHERD_U32: return *(const uint32_t *)item;
-	default: return *(const uint64_t *)item;
-	}
+	uint64_t bits = 0;
+	memcpy(&bits, item, sherd_dtype_element_bytes(type));
+	return bits;
 }
 
 /* A real that JSON has no number for is a word: a text among others, and bare by itself. */
@@ -41,16 +28,17 @@ static void put_real(shd_json_writer *w, double v, bool alone)
 
 static void put_item(shd_json_writer *w, sherd_dtype type, const void *item, bool alone)
 {
+	uint64_t bits = type == SHERD_UTF8 ? 0 : value_bits(type, item);
 	switch (type) {
-	case SHERD_BOOL: shd_json_put_bool(w, *(const bool *)item); break;
+	case SHERD_BOOL: shd_json_put_bool(w, bits); break;
 	case SHERD_F32: put_real(w, *(const float *)item, alone); break;
 	case SHERD_F64: put_real(w, *(const double *)item, alone); break;
-	case SHERD_I8:
-	case SHERD_I16:
-	case SHERD_I32:
-	case SHERD_I64: shd_json_put_i64(w, signed_of(type, item)); break;
+	case SHERD_I8: shd_json_put_i64(w, (int8_t)bits); break;
+	case SHERD_I16: shd_json_put_i64(w, (int16_t)bits); break;
+	case SHERD_I32: shd_json_put_i64(w, (int32_t)bits); break;
+	case SHERD_I64: shd_json_put_i64(w, (int64_t)bits); break;
 	case SHERD_UTF8: shd_json_put_string(w, shd_str_of(*(const char *const *)item)); break;
-	default: shd_json_put_u64(w, unsigned_of(type, item));
+	default: shd_json_put_u64(w, bits);
 	}
 }
 

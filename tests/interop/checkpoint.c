@@ -1,6 +1,6 @@
 /* tests/interop/checkpoint.c - the library's side of the interop test of checkpoints.
  *
- *	program save FOLDER       makes sets there: "plain", "cut", "csharp"
+ *	program save FOLDER       makes sets there: "plain", "cut", "csharp", "types"
  *	program check PREFIX      verifies without error or warning, then prints the tensors as JSON
  *	program print PREFIX      prints the tensors as JSON, whatever the warnings */
 #include <sherd/ckpt.h>
@@ -40,7 +40,8 @@ static int print_tensor(const sherd_ckpt *ckpt, size_t index, sherd_error *err)
 	if (rc == SHERD_OK) {
 		(void)printf("%s\n {\"name\": ", index ? "," : "");
 		print_text(t->name);
-		(void)printf(", \"dtype\": \"%s\", \"shape\": [", sherd_dtype_describe(t->dtype)->name);
+		(void)printf(", \"dtype\": \"%s%s\", \"shape\": [", t->dtype == SHERD_OPAQUE ? "Opaque:" : "",
+		             sherd_tensor_type(t));
 		for (uint32_t d = 0; d < t->ndim; d++)
 			(void)printf("%s%llu", d ? ", " : "", (unsigned long long)t->shape[d]);
 		(void)printf("], \"hex\": \"");
@@ -117,6 +118,36 @@ static int save_plain(sherd_store *store, bool csharp, sherd_error *err)
 	return sherd_ckpt_save(store, csharp ? "csharp" : "plain", shards, &options, err);
 }
 
+/* Elements that share bytes, blocks that are cut by rows and by columns, and a type that nobody knows. */
+static int save_types(sherd_store *store, sherd_error *err)
+{
+	static uint8_t bytes[4096];
+	static const uint64_t pairs[] = {3, 4}, odd[] = {4, 3}, wide[] = {4, 512}, upper[] = {1, 512},
+			      lower[] = {3, 512}, left[] = {4, 256}, at0[] = {0, 0}, at1[] = {1, 0}, right[] = {0, 256};
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * 29 + i / 256);
+	const sherd_ckpt_item items[2][6] = {
+		{{.tensor = {"f4", SHERD_F4, 2, pairs}, .data = bytes},
+	         {.tensor = {"lump", SHERD_F6_E2M3, 2, odd}, .data = bytes + 1},
+	         {.tensor = {"scale", SHERD_F8_E8M0, 2, odd}, .data = bytes + 2},
+	         {.tensor = {"opaque", SHERD_OPAQUE, 2, odd, 5, "I4"}, .data = bytes + 3},
+	         {.tensor = {"rows", SHERD_Q4_0, 2, upper}, .global_shape = wide, .global_offset = at0, .data = bytes},
+	         {.tensor = {"columns", SHERD_Q6_K, 2, left},
+	          .global_shape = wide,
+	          .global_offset = right,
+	          .data = bytes}},
+		{{.tensor = {"rows", SHERD_Q4_0, 2, lower},
+	          .global_shape = wide,
+	          .global_offset = at1,
+	          .data = bytes + 9},
+	         {.tensor = {"columns", SHERD_Q6_K, 2, left},
+	          .global_shape = wide,
+	          .global_offset = at0,
+	          .data = bytes + 7}}};
+	const sherd_ckpt_shard_items shards[] = {{items[0], 6}, {items[1], 2}};
+	return sherd_ckpt_save(store, "types", shards, &(sherd_ckpt_save_options){.world = 2}, err);
+}
+
 static int save(const char *folder)
 {
 	sherd_error err = {0};
@@ -128,6 +159,8 @@ static int save(const char *folder)
 		rc = save_plain(store, true, &err);
 	if (rc == SHERD_OK)
 		rc = save_cut(store, &err);
+	if (rc == SHERD_OK)
+		rc = save_types(store, &err);
 	sherd_store_close(store);
 	return rc == SHERD_OK ? 0 : complain(&err);
 }

@@ -50,7 +50,7 @@ def library_reads_what_python_wrote(program, folder):
 
 def python_reads_what_the_library_wrote(program, folder):
     run(program, "save", folder)
-    for prefix, warnings in (("plain", 0), ("cut", 0), ("csharp", 1)):
+    for prefix, warnings in (("plain", 0), ("cut", 0), ("csharp", 1), ("types", 0)):
         path = os.path.join(folder, prefix)
         found = read_checkpoint.read_set(path)
         if len(found["warnings"]) != warnings:

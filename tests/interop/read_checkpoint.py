@@ -17,13 +17,28 @@ import sys
 MAGIC = 0x53484152
 BLOCK = 16 << 20
 TRAILER = 20
-# name: (number in shards, bytes of an element, dataType, C# number)
+# name: (number in shards, bytes of an element or block, dataType, C# number)
 TYPES = {
     "BOOL": (1, 1, "Bool", 11), "U8": (2, 1, "UInt8", 7), "I8": (3, 1, "Int8", 3), "U16": (4, 2, "UInt16", 8),
     "I16": (5, 2, "Int16", 4), "U32": (6, 4, "UInt32", 9), "I32": (7, 4, "Int32", 5), "U64": (8, 8, "UInt64", 10),
     "I64": (9, 8, "Int64", 6), "F16": (10, 2, "Float16", 0), "BF16": (11, 2, "BFloat16", 12),
     "F32": (12, 4, "Float32", 1), "F64": (13, 8, "Float64", 2), "F8_E4M3": (14, 1, "Float8E4M3", None),
-    "F8_E5M2": (15, 1, "Float8E5M2", None), "C64": (16, 8, "Complex64", None), "UTF8": (17, None, "Utf8", None)}
+    "F8_E5M2": (15, 1, "Float8E5M2", None), "C64": (16, 8, "Complex64", None), "UTF8": (17, None, "Utf8", None),
+    "F8_E8M0": (18, 1, "Float8E8M0", None), "F8_E4M3FNUZ": (19, 1, "Float8E4M3FNUZ", None),
+    "F8_E5M2FNUZ": (20, 1, "Float8E5M2FNUZ", None), "F4": (21, 1, "Float4E2M1", None),
+    "F6_E2M3": (22, 3, "Float6E2M3", None), "F6_E3M2": (23, 3, "Float6E3M2", None)}
+# ggml's blocks: its number, elements and bytes of one
+GGML = {
+    "Q4_0": (2, 32, 18), "Q4_1": (3, 32, 20), "Q5_0": (6, 32, 22), "Q5_1": (7, 32, 24),
+    "Q8_0": (8, 32, 34), "Q8_1": (9, 32, 36), "Q2_K": (10, 256, 84), "Q3_K": (11, 256, 110),
+    "Q4_K": (12, 256, 144), "Q5_K": (13, 256, 176), "Q6_K": (14, 256, 210), "Q8_K": (15, 256, 292),
+    "IQ2_XXS": (16, 256, 66), "IQ2_XS": (17, 256, 74), "IQ3_XXS": (18, 256, 98), "IQ1_S": (19, 256, 50),
+    "IQ4_NL": (20, 32, 18), "IQ3_S": (21, 256, 110), "IQ2_S": (22, 256, 82), "IQ4_XS": (23, 256, 136),
+    "IQ1_M": (29, 256, 56), "TQ1_0": (34, 256, 54), "TQ2_0": (35, 256, 66), "MXFP4": (39, 32, 17),
+    "NVFP4": (40, 64, 36), "Q1_0": (41, 128, 18), "Q2_0": (42, 64, 18)}
+TYPES.update({name: (64 + number, size, name, None) for name, (number, _, size) in GGML.items()})
+PER_BLOCK = {"F4": 2, "F6_E2M3": 4, "F6_E3M2": 4, **{name: row[1] for name, row in GGML.items()}}
+OPAQUE, OPAQUE_NUMBER = "Opaque:", 63
 BY_NUMBER = {row[0]: name for name, row in TYPES.items()}
 BY_DATA_TYPE = {row[2]: name for name, row in TYPES.items()}
 BY_CSHARP = {row[3]: name for name, row in TYPES.items() if row[3] is not None}
@@ -125,14 +140,31 @@ def count_of(shape):
     return product
 
 
+def in_blocks(dtype, box):
+    """A shape or place with its last dimension counted in blocks; None when it lies inside of one."""
+    per = PER_BLOCK.get(dtype, 1)
+    if not box or box[-1] % per:
+        return box if per == 1 else None
+    return [*box[:-1], box[-1] // per]
+
+
 def check_entry(entry):
-    size = TYPES[entry["dtype"]][1]
+    if entry["dtype"].startswith(OPAQUE):
+        need(0 < len(entry["dtype"][len(OPAQUE):].encode()) < 256, "bad-dtype", entry["name"])
+        need(entry["globalShape"] is None, "bad-piece", "never cut")
+        return
+    size, per = TYPES[entry["dtype"]][1], PER_BLOCK.get(entry["dtype"], 1)
     count = count_of(entry["shape"])
     if size is None:
         need(entry["size"] >= 8 * (count + 1), "size-mismatch", entry["name"])
         need(entry["globalShape"] is None, "bad-piece", "text is never cut")
     else:
-        need(entry["size"] == count * size < 2 ** 64, "size-mismatch", entry["name"])
+        need(count % per == 0, "bad-shape", entry["name"])
+        need(entry["dtype"] not in GGML or in_blocks(entry["dtype"], entry["shape"]), "bad-shape", entry["name"])
+        need(entry["size"] == count // per * size < 2 ** 64, "size-mismatch", entry["name"])
+    if entry["globalShape"] is not None:
+        need(all(in_blocks(entry["dtype"], entry[key]) is not None for key in ("shape", "globalShape", "globalOffset")),
+             "bad-piece", entry["name"])
     if entry["globalShape"] is not None:
         count_of(entry["globalShape"])
         for whole, at, here in zip(entry["globalShape"], entry["globalOffset"], entry["shape"]):
@@ -207,11 +239,11 @@ class Shard:
 
     def read_record(self, cursor, end):
         length, kind, dims, flags, zero = struct.unpack("<IBBBB", cursor.take(8))
-        need(kind in BY_NUMBER, "bad-dtype", str(kind))
+        need(kind in BY_NUMBER or kind == OPAQUE_NUMBER, "bad-dtype", str(kind))
         need(dims <= 32, "too-many-dims", str(dims))
         need(length <= 64 << 10, "name-too-long", str(length))
-        need(not flags & ~3 and not zero, "bad-index", "flags")
-        entry = {"dtype": BY_NUMBER[kind], "offset": cursor.number(8), "size": cursor.number(8)}
+        need(not flags & ~7 and not zero and bool(flags & 4) == (kind == OPAQUE_NUMBER), "bad-index", "flags")
+        entry = {"dtype": BY_NUMBER.get(kind), "offset": cursor.number(8), "size": cursor.number(8)}
         entry["shape"] = cursor.numbers(8, dims)
         entry["globalShape"] = cursor.numbers(8, dims) if flags & 1 else None
         entry["globalOffset"] = cursor.numbers(8, dims) if flags & 1 else None
@@ -222,6 +254,8 @@ class Shard:
             entry["extra"] = parse_json(b"{" + cursor.take(cursor.number(4)) + b"}")
             need(not set(entry["extra"]) & {"name", "shape", "dataType", "offset", "size", "globalShape",
                                             "globalOffset"}, "duplicate-key", "further members")
+        if flags & 4:
+            entry["dtype"] = OPAQUE + cursor.take(cursor.number(1)).decode("utf-8")
         check_entry(entry)
         need(entry["offset"] + entry["size"] <= end, "out-of-range", entry["name"])
         for number, crc in enumerate(crcs):
@@ -255,8 +289,8 @@ def read_tensor(raw):
         need(key in raw, "missing-key", key)
     kind = raw["dataType"]
     if isinstance(kind, str):
-        need(kind in BY_DATA_TYPE, "bad-dtype", kind)
-        dtype = BY_DATA_TYPE[kind]
+        need(kind in BY_DATA_TYPE or kind.startswith(OPAQUE), "bad-dtype", kind)
+        dtype = BY_DATA_TYPE.get(kind, kind)
     else:
         need(integer(kind, "dataType") in BY_CSHARP, "bad-dtype", str(kind))
         dtype = BY_CSHARP[kind]
@@ -414,18 +448,22 @@ def join_tensor(name, parts):
         at = entry["globalOffset"] if entry["globalShape"] is not None else [0] * len(own)
         key = (tuple(at), tuple(entry["shape"]))
         need(boxes.setdefault(key, raw) == raw, "replica-mismatch", name)
+    if first["dtype"].startswith(OPAQUE) or in_blocks(first["dtype"], whole_shape) is None:
+        return whole_shape, parts[0][1]
     if first["dtype"] == "UTF8":
         check_text(name, first["shape"], parts[0][1])
         return whole_shape, parts[0][1]
     size = TYPES[first["dtype"]][1]
-    solid = [(key, raw) for key, raw in sorted(boxes.items()) if raw]
+    solid = [(tuple(in_blocks(first["dtype"], list(box)) for box in key), raw) for key, raw in sorted(boxes.items())
+             if raw]
+    blocks = in_blocks(first["dtype"], whole_shape)
     for i, (a, _) in enumerate(solid):
         for b, _ in solid[:i]:
             need(not overlap(a, b), "overlap", name)
-    whole = bytearray(count_of(whole_shape) * size)
+    whole = bytearray(count_of(blocks) * size)
     need(sum(len(raw) for _, raw in solid) == len(whole), "missing-piece", name)
     for (at, box), raw in solid:
-        put(whole, whole_shape, size, at, box, raw)
+        put(whole, blocks, size, at, box, raw)
     return whole_shape, bytes(whole)
 
 

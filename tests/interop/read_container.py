@@ -13,6 +13,7 @@ import struct
 import sys
 import zlib
 
+import read_checkpoint
 import read_samediff
 from read_samediff import Refused, need, product
 
@@ -20,7 +21,11 @@ MAGIC = b"SAMEDIFF_MOD"
 HEADER, METADATA, GRAPH, ARRAYS, SHARD_INFO = range(5)
 TYPES = {1: ("BOOL", 1), 2: ("U8", 1), 3: ("I8", 1), 4: ("U16", 2), 5: ("I16", 2), 6: ("U32", 4), 7: ("I32", 4),
          8: ("U64", 8), 9: ("I64", 8), 10: ("F16", 2), 11: ("BF16", 2), 12: ("F32", 4), 13: ("F64", 8),
-         14: ("F8_E4M3", 1), 15: ("F8_E5M2", 1), 16: ("C64", 8), 17: ("UTF8", 0)}
+         14: ("F8_E4M3", 1), 15: ("F8_E5M2", 1), 16: ("C64", 8), 17: ("UTF8", 0),
+         18: ("F8_E8M0", 1), 19: ("F8_E4M3FNUZ", 1), 20: ("F8_E5M2FNUZ", 1), 63: ("OPAQUE", None)}
+# elements and bytes of a block
+BLOCKS = {21: ("F4", 2, 1), 22: ("F6_E2M3", 4, 3), 23: ("F6_E3M2", 4, 3),
+          **{64 + number: (name, per, size) for name, (number, per, size) in read_checkpoint.GGML.items()}}
 NAME = re.compile(r"(.*[^/])\.shard(0|[1-9]\d*)-of-([1-9]\d*)(?:\.([1-9]\d*))?\.sdc", re.S)
 
 
@@ -127,12 +132,14 @@ class File:
     def record(self, raw):
         need(len(raw) >= 32, "bad-length")
         number, rank, role, reserved, shard, size, name, key, piece, count = struct.unpack_from("<BBBBIQIIII", raw)
-        need(number in TYPES, "bad-dtype")
-        need(rank <= 32 and role <= 3 and not reserved, "bad-index")
-        need(len(raw) == 32 + 8 * rank + 24 * count + name + key, "bad-length")
+        need(number in TYPES or number in BLOCKS, "bad-dtype")
+        need(rank <= 32 and role <= 3 and bool(reserved) == (number == 63), "bad-index")
+        need(len(raw) == 32 + 8 * rank + 24 * count + name + key + reserved, "bad-length")
         shape = list(struct.unpack_from(f"<{rank}Q", raw, 32))
-        dtype, width = TYPES[number]
-        need(size == product(shape) * width if width else size >= 8 * (product(shape) + 1), "size-mismatch")
+        dtype, width = TYPES.get(number) or BLOCKS[number][::2]
+        per = BLOCKS[number][1] if number in BLOCKS else 1
+        if width is not None:
+            need(size * per == product(shape) * width if width else size >= 8 * (product(shape) + 1), "size-mismatch")
         need(not count or 0 < piece <= 64 << 20 and count == -(-size // piece), "bad-count")
         at = 32 + 8 * rank
         chunks = [struct.unpack_from("<QIIIBBBB", raw, at + 24 * i) for i in range(count)]
@@ -207,8 +214,8 @@ def describe(table):
         dtype = read_samediff.TYPES[number][0]
         shape, _, _ = read_samediff.decode_shape(table.numbers(0, "q") or [], number)
     else:
-        need(number - 100 in TYPES, "bad-dtype")
-        dtype, info = TYPES[number - 100][0], table.numbers(0, "q")
+        need(number - 100 in TYPES or number - 100 in BLOCKS, "bad-dtype")
+        dtype, info = (TYPES.get(number - 100) or BLOCKS[number - 100])[0], table.numbers(0, "q")
         shape = info[1:1 + info[0]]
     return {"dtype": dtype, "shape": shape}
 
@@ -261,6 +268,7 @@ def read(path):
     graph = files[0].payload(GRAPH)
     need(graph is not None, "no-graph")
     read_samediff.decode_array = describe
+    read_samediff.KNOWN_TYPES = set(range(256))
     described = read_samediff.read_graph("", graph)
     records = [f.records() for f in files]
     for shard, (f, own) in enumerate(zip(files, records)):
