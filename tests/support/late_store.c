@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LATE = 8 };
+enum { MOST_LATE = 16 };
 
 typedef struct late_writer {
 	sherd_writer base;

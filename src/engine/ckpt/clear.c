@@ -4,6 +4,7 @@
 #include "engine/ckpt/files.h"
 #include "engine/ckpt/lent.h"
 #include "engine/ckpt/metadata.h"
+#include "engine/publish/head.h"
 
 static bool is_about_the_data(int rc)
 {
@@ -61,19 +62,31 @@ static int choose_by_owner(sherd_store *store, ckpt_files *files, const sherd_se
 	return SHERD_OK;
 }
 
-static int clear_by_owner(sherd_store *store, const char *prefix, const sherd_set_id *set_id, shd_meter *meter,
-                          sherd_error *err)
+/* Before the first of them goes; metadata was seen with the identity. */
+static int ckpt_clear_fence(sherd_store *store, const char *prefix, const char *seen, const ckpt_files *files,
+                            sherd_error *err)
+{
+	SHD_AUTO_BUF key = {0};
+	shd_ckpt_name_metadata(&key, prefix);
+	TRY(shd_buf_check(&key, err));
+	return files->count ? shd_head_fence(store, (const char *)key.data, seen, err) : SHERD_OK;
+}
+
+static int clear_by_owner(sherd_store *store, const char *prefix, const char *seen, const sherd_set_id *set_id,
+                          shd_meter *meter, sherd_error *err)
 {
 	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	TRY(shd_ckpt_files_open(&files, store, prefix, err));
 	TRY(choose_by_owner(store, &files, set_id, meter, err));
+	TRY(ckpt_clear_fence(store, prefix, seen, &files, err));
 	return ckpt_clear_remove_files(store, prefix, &files, meter, err);
 }
 
-static int clear_all(sherd_store *store, const char *prefix, shd_meter *meter, sherd_error *err)
+static int clear_all(sherd_store *store, const char *prefix, const char *seen, shd_meter *meter, sherd_error *err)
 {
 	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	TRY(shd_ckpt_files_open(&files, store, prefix, err));
+	TRY(ckpt_clear_fence(store, prefix, seen, &files, err));
 	return ckpt_clear_remove_files(store, prefix, &files, meter, err);
 }
 
@@ -121,9 +134,9 @@ static int finish_removal(sherd_store *store, const char *prefix, const sherd_se
 	ckpt_committed now;
 	TRY(shd_ckpt_committed(store, prefix, &now, err));
 	if (!now.there)
-		return clear_all(store, prefix, meter, err);
+		return clear_all(store, prefix, now.identity, meter, err);
 	if (now.has_set_id && !shd_set_id_equal(&now.set_id, set_id))
-		return clear_by_owner(store, prefix, set_id, meter, err);
+		return clear_by_owner(store, prefix, now.identity, set_id, meter, err);
 	return SHERD_OK;
 }
 
@@ -141,9 +154,11 @@ int shd_ckpt_clear(sherd_store *store, const char *prefix, const shd_ckpt_claim 
 	/* Metadata that cannot be read may be this very set's: its shards are what repair would need. */
 	if (now.there && !now.readable)
 		return SHERD_OK;
-	TRY(clear_by_owner(store, prefix, &claim->set_id, meter, err));
+	TRY(clear_by_owner(store, prefix, now.identity, &claim->set_id, meter, err));
 	/* Shards of the C# layout carry no set id; when nothing is committed they are the dead save's. */
-	if (claim->csharp && !now.there)
-		return clear_by_owner(store, prefix, NULL, meter, err);
+	if (claim->csharp && !now.there) {
+		TRY(shd_ckpt_committed(store, prefix, &now, err));
+		return now.there ? SHERD_OK : clear_by_owner(store, prefix, now.identity, NULL, meter, err);
+	}
 	return SHERD_OK;
 }

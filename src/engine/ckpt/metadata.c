@@ -1,42 +1,26 @@
 #include "engine/ckpt/metadata.h"
 
-#include "base/large.h"
-#include "base/limits.h"
+#include "engine/publish/head.h"
 #include "format/ckpt/name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
-
-static int read_open(const sherd_reader *reader, const sherd_limits *given, shd_arena *arena, shd_ckpt_meta *out,
-                     sherd_error *err)
-{
-	sherd_limits limits = shd_limits_or_default(given);
-	uint64_t size = sherd_reader_size(reader);
-	if (size > limits.metadata_bytes)
-		return shd_fail(err, SHERD_ELIMIT, "too-long", "metadata of %" PRIu64 " bytes, the limit is %" PRIu64,
-		                size, limits.metadata_bytes);
-	char *text = shd_large_alloc(size + 1);
-	if (!text)
-		return shd_fail_nomem(err);
-	int rc = sherd_reader_at(reader, 0, text, size, err);
-	if (rc == SHERD_OK)
-		rc = shd_ckpt_meta_decode(text, size, &limits, arena, out, err);
-	free(text);
-	return rc;
-}
-
 int shd_ckpt_metadata_read(sherd_store *store, const char *prefix, const sherd_limits *limits, shd_arena *arena,
                            shd_ckpt_meta *out, char identity[72], sherd_error *err)
 {
-	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
 	SHD_AUTO_BUF key = {0};
+	shd_head head = {0};
 	shd_ckpt_name_metadata(&key, prefix);
 	TRY(shd_buf_check(&key, err));
-	TRY(sherd_store_read(&reader, store, (const char *)key.data, err));
-	memcpy(identity, sherd_reader_identity(reader), 72);
-	return shd_in_object(err, read_open(reader, limits, arena, out, err), (const char *)key.data);
+	int rc = shd_head_read(&head, store, (const char *)key.data, limits, err);
+	memcpy(identity, head.identity, sizeof(head.identity));
+	if (rc == SHERD_ELIMIT && err)
+		err->reason = "too-long"; /* as of everything that is too long in a checkpoint */
+	if (rc == SHERD_OK)
+		rc = shd_ckpt_meta_decode(head.text, head.len, limits, arena, out, err);
+	free(head.text);
+	return shd_in_object(err, rc, (const char *)key.data);
 }
 
 bool shd_ckpt_metadata_changed(sherd_store *store, const char *prefix, const char *identity)

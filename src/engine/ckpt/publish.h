@@ -11,7 +11,7 @@ typedef struct ckpt_publication {
 	const char *prefix;
 	sherd_set_id set_id;
 	uint32_t world;
-	const char *replaces; /* identity of the metadata to replace; NULL: there must be none */
+	const char *replaces; /* identity of the metadata to replace, or of a vacant one; "": there must be none */
 	sherd_pool *pool;
 	shd_meter *meter;
 	bool counts_shards; /* the meter does, those that are found; else nothing */

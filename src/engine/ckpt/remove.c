@@ -44,8 +44,7 @@ static int look_again(sherd_store *store, const char *prefix, const char *identi
 {
 	ckpt_committed now;
 	TRY(shd_ckpt_committed(store, prefix, &now, err));
-	return now.there == (*identity != 0) && strcmp(now.identity, identity) == 0 ? SHERD_OK
-	                                                                            : replaced_meanwhile(err);
+	return (now.there ? strcmp(now.identity, identity) == 0 : !*identity) ? SHERD_OK : replaced_meanwhile(err);
 }
 
 /* Whoever finishes the removal after us removes no other set than the one with this id. */

@@ -249,7 +249,7 @@ static int ckpt_repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
 		.prefix = g->prefix,
 		.set_id = c.set_id,
 		.world = c.world,
-		.replaces = now.there ? now.identity : NULL,
+		.replaces = now.identity,
 		.pool = g->options.pool,
 		.meter = &g->meter,
 		.limits = g->options.limits,

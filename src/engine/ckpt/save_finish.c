@@ -179,7 +179,7 @@ static ckpt_publication publication_of(const sherd_ckpt_saver *s)
 		.prefix = s->prefix,
 		.set_id = s->set_id,
 		.world = s->world,
-		.replaces = s->before.there ? s->before.identity : NULL,
+		.replaces = s->before.identity,
 		.pool = s->options.pool,
 		.meter = s->meter,
 	};

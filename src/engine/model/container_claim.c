@@ -1,5 +1,7 @@
 #include "engine/model/container_claim.h"
 
+#include "engine/publish/head.h"
+
 #define SUFFIX ".shard.saving"
 
 void shd_container_claim_name(shd_buf *out, const char *base)
@@ -11,8 +13,12 @@ void shd_container_claim_name(shd_buf *out, const char *base)
 int shd_container_claim_take(shd_claim *out, sherd_store *store, const char *base, sherd_error *err)
 {
 	static const shd_claim_rules rules = {.mode = SHERD_LOCK_EXCLUSIVE};
-	SHD_AUTO_BUF key = {0};
+	SHD_AUTO_BUF key = {0}, text = {0};
+	char attempt[SHD_ATTEMPT_TEXT];
+	TRY(shd_attempt(attempt, err));
+	shd_buf_printf(&text, "%s\n", attempt);
+	TRY(shd_buf_check(&text, err));
 	shd_container_claim_name(&key, base);
 	TRY(shd_buf_check(&key, err));
-	return shd_claim_take(out, store, (const char *)key.data, &(shd_buf){0}, &rules, err);
+	return shd_claim_take(out, store, (const char *)key.data, &text, &rules, err);
 }

@@ -120,6 +120,9 @@ static int save_sdnb_clear_dead(void *arg, shd_str text, sherd_error *err)
 {
 	const set *s = arg;
 	set dead = {.store = s->store, .base = s->base};
+	if (!shd_can_lock(s->store)) /* a slow one would not notice: its first file has no place to be vacant in */
+		return shd_fail(err, SHERD_ECONFLICT, "conflict",
+		                "somebody may be saving; remove this object if that is dead");
 	bool committed = true;
 	int rc = files_of_claim(text, &dead.files, err);
 	if (rc == SHERD_OK && dead.files)

@@ -18,22 +18,15 @@ static const char *publish_claim_name_of(const shd_claim *c)
 	return (const char *)c->key.data;
 }
 
-static int cannot_tell(void *arg, const char *text, size_t len)
-{
-	(void)arg, (void)text, (void)len;
-	return -1;
-}
-
 /* Writes the claim, in place of the one with this identity; "": where none is. What stands there after a lost answer is
- * ours by its text, unless that says nothing. Should two write the same, both may try. */
+ * ours by its text. Should two write the same, both may try. */
 static int publish_claim_put(shd_claim *c, const char *base, const shd_buf *text, sherd_error *err)
 {
 	const shd_publication p = {.store = c->store,
 	                           .key = publish_claim_name_of(c),
 	                           .base = base,
 	                           .text = text->len ? (const void *)text->data : "",
-	                           .len = text->len,
-	                           .is_ours = text->len ? NULL : cannot_tell};
+	                           .len = text->len};
 	shd_published now;
 	int rc = shd_head_publish(&p, &now, err);
 	memcpy(c->identity, now.identity, sizeof(c->identity));
@@ -137,24 +130,45 @@ static int remove_seen(const shd_claim *c, const char *identity, sherd_error *er
 	return rc == SHERD_ECONFLICT ? SHERD_OK : rc;
 }
 
-/* Under its lock, what the claim's save left goes, and then the claim. 1: it is held, or nobody can tell. Somebody who
- * takes over replaces the claim without asking for the lock, and lives. */
+/* Where nobody can lock, a save that began a day ago, by the store's clock, counts as dead. That says who may try:
+ * whoever clears after it changes the head first. */
+static bool has_lapsed(const shd_claim *c)
+{
+	const int64_t lease_ns = 86400 * INT64_C(1000000000);
+	sherd_stat stat;
+	return sherd_store_stat(&stat, c->store, publish_claim_name_of(c), NULL) == SHERD_OK && stat.mtime_ns &&
+	       sherd_store_now(c->store) - lease_ns > stat.mtime_ns;
+}
+
+/* 1 when nobody else can join the claim or clear after it: under its lock, or because it is written anew as it was; 0
+ * when it changed; 2: it is held, or nobody can tell. Somebody who takes over does not ask for the lock, and lives. */
+static int get_alone(shd_claim *c, const shd_head *there, sherd_error *err)
+{
+	const shd_buf same = {.data = (uint8_t *)there->text, .len = there->len};
+	bool locks = shd_can_lock(c->store);
+	if (!locks && (!there->text || !has_lapsed(c)))
+		return 2;
+	int rc = locks ? sherd_store_lock(&c->lock, c->store, publish_claim_name_of(c), SHERD_LOCK_EXCLUSIVE, err)
+	               : publish_claim_put(c, there->identity, &same, err);
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT)
+		return locks && rc == SHERD_ECONFLICT ? 2 : 0;
+	TRY(rc);
+	return locks ? confirm(c, there->identity, err) : strcmp(c->identity, there->identity) != 0 ? 1 : 2;
+}
+
+/* What a dead claim's save left goes, and then the claim: 0; 1: it is held. */
 static int publish_claim_clear_dead(const shd_claim *c, const shd_head *there, const shd_claim_rules *rules,
                                     sherd_error *err)
 {
 	shd_claim alone = {.store = c->store, .key = c->key};
-	if (!shd_can_lock(c->store))
+	int rc = get_alone(&alone, there, err);
+	if (rc == 2)
 		return 1;
-	int rc = sherd_store_lock(&alone.lock, c->store, publish_claim_name_of(c), SHERD_LOCK_EXCLUSIVE, err);
-	if (rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND)
-		return rc == SHERD_ECONFLICT;
-	TRY(rc);
-	rc = confirm(&alone, there->identity, err);
-	bool same = rc > 0;
+	bool same = rc == 1;
 	if (same)
 		rc = rules->clear ? rules->clear(rules->arg, text_of(there), err) : SHERD_OK;
 	if (same && rc == SHERD_OK)
-		rc = remove_seen(c, there->identity, err);
+		rc = remove_seen(c, alone.identity, err);
 	publish_claim_release(&alone);
 	return rc;
 }

@@ -1,14 +1,31 @@
 #include "engine/publish/head.h"
 
+#include "base/large.h"
 #include "base/limits.h"
+#include "codec/sha256.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 
 /* Of a write that gets no answer. */
 enum { MOST_WRITES = 4 };
+
+int shd_attempt(char out[SHD_ATTEMPT_TEXT], sherd_error *err)
+{
+	uint8_t raw[(SHD_ATTEMPT_TEXT - 1) / 2];
+	if (getrandom(raw, sizeof(raw), 0) != (ssize_t)sizeof(raw))
+		return shd_fail_os(err, errno, "cannot get random bytes");
+	shd_hex(raw, sizeof(raw), out);
+	return SHERD_OK;
+}
+
+#define VACANT "{\"vacant\":\""
+enum { VACANT_BYTES = sizeof(VACANT) - 1 + SHD_ATTEMPT_TEXT - 1 + sizeof("\"}\n") - 1 };
 
 int shd_head_take(shd_head *out, const sherd_reader *reader, const sherd_limits *limits, sherd_error *err)
 {
@@ -16,7 +33,7 @@ int shd_head_take(shd_head *out, const sherd_reader *reader, const sherd_limits 
 	if (size > most)
 		return shd_fail(err, SHERD_ELIMIT, "too-large", "%llu bytes, the limit is %llu",
 		                (unsigned long long)size, (unsigned long long)most);
-	SHD_AUTO_FREE void *text = malloc((size_t)size + 1);
+	SHD_AUTO_FREE void *text = shd_large_alloc((size_t)size + 1);
 	if (!text)
 		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, 0, text, (size_t)size, err));
@@ -31,8 +48,15 @@ int shd_head_take(shd_head *out, const sherd_reader *reader, const sherd_limits 
 int shd_head_read(shd_head *out, sherd_store *store, const char *key, const sherd_limits *limits, sherd_error *err)
 {
 	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	out->identity[0] = 0;
 	TRY(sherd_store_read(&reader, store, key, err));
-	return shd_in_object(err, shd_head_take(out, reader, limits, err), key);
+	TRY(shd_in_object(err, shd_head_take(out, reader, limits, err), key));
+	if (out->len != VACANT_BYTES || memcmp(out->text, VACANT, sizeof(VACANT) - 1) != 0)
+		return SHERD_OK;
+	free(TAKE(out->text));
+	out->len = 0;
+	return shd_in_object(err, shd_fail(err, SHERD_ENOTFOUND, "not-found", "what was begun here was cleared away"),
+	                     key);
 }
 
 bool shd_head_changed(const shd_head *head, sherd_store *store, const char *key)
@@ -76,7 +100,7 @@ static found look_back(const shd_publication *p, char identity[sizeof(((shd_publ
 	int rc = shd_head_read(&now, p->store, p->key, NULL, NULL);
 	if (rc == SHERD_ENOTFOUND) {
 		*identity = 0;
-		return has_base(p) ? IS_OTHER : IS_BASE;
+		return strcmp(now.identity, has_base(p) ? p->base : "") == 0 ? IS_BASE : IS_OTHER;
 	}
 	if (rc < 0 || !now.text)
 		return IS_UNREADABLE;
@@ -139,4 +163,39 @@ int shd_head_publish(const shd_publication *p, shd_published *out, sherd_error *
 		rc = head_publish_once(p, &now, &lost, &failure);
 	*out = now;
 	return shd_pass(err, rc, &failure);
+}
+
+static int fence_refused(sherd_error *err)
+{
+	return shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody may still be about to write this");
+}
+
+static int head_fence(const shd_head *head, sherd_store *store, const char *key, sherd_error *err)
+{
+	char attempt[SHD_ATTEMPT_TEXT], vacant[VACANT_BYTES + 1];
+	shd_published now;
+	TRY(shd_attempt(attempt, err));
+	(void)snprintf(vacant, sizeof(vacant), VACANT "%s\"}\n", attempt);
+	const shd_publication p = {.store = store,
+	                           .key = key,
+	                           .base = head->identity,
+	                           .text = head->text ? head->text : vacant,
+	                           .len = head->text ? head->len : VACANT_BYTES};
+	int rc = shd_head_publish(&p, &now, err);
+	bool same = rc == SHERD_OK && strcmp(now.identity, head->identity) == 0;
+	return same || rc == SHERD_EEXIST || rc == SHERD_ECONFLICT ? fence_refused(err) : rc;
+}
+
+int shd_head_fence(sherd_store *store, const char *key, const char *seen, sherd_error *err)
+{
+	shd_head head = {0};
+	sherd_error failure = {0};
+	if (sherd_store_caps(store) & SHERD_CAP_LOCK)
+		return SHERD_OK;
+	int rc = shd_head_read(&head, store, key, NULL, &failure);
+	if (rc == SHERD_OK || rc == SHERD_ENOTFOUND)
+		rc = strcmp(head.identity, seen) == 0 ? head_fence(&head, store, key, &failure)
+		                                      : fence_refused(&failure);
+	free(head.text);
+	return shd_pass(err, shd_in_object(&failure, rc, key), &failure);
 }

@@ -13,7 +13,12 @@ typedef struct shd_head {
 	char identity[sizeof(((sherd_stat *)0)->identity)];
 } shd_head;
 
-/* Reads it, at most limits->metadata_bytes; text and identity are those of one object. */
+enum { SHD_ATTEMPT_TEXT = 17 }; /* 16 hexadecimal digits */
+/* A random number that nobody else has. */
+int shd_attempt(char out[SHD_ATTEMPT_TEXT], sherd_error *err);
+
+/* Reads it, at most limits->metadata_bytes; text and identity are those of one object. SHERD_ENOTFOUND when there is
+ * none, or a vacant one, {"vacant":"<attempt>"}, whose identity is told: "" when there is none. */
 int shd_head_read(shd_head *out, sherd_store *store, const char *key, const sherd_limits *limits, sherd_error *err);
 /* The same of an object that is open. */
 int shd_head_take(shd_head *out, const sherd_reader *reader, const sherd_limits *limits, sherd_error *err);
@@ -41,6 +46,12 @@ typedef struct shd_published {
  * When the store does not answer, what is there tells; if that does not tell either, the write is repeated, and at last
  * it is SHERD_EUNKNOWN. *out is set in any case. */
 int shd_head_publish(const shd_publication *p, shd_published *out, sherd_error *err);
+
+/* Before parts of a save that counts as dead are removed, on stores that cannot lock, where it may only be slow: the
+ * head, which was seen with this identity ("": there was none), changes, so that whoever began with it is refused from
+ * now on. An absent one becomes vacant. SHERD_ECONFLICT when it is another one by now, or does not change on this
+ * store. */
+int shd_head_fence(sherd_store *store, const char *key, const char *seen, sherd_error *err);
 
 /* Does another object stand there now? Not when that cannot be told. */
 bool shd_head_changed(const shd_head *head, sherd_store *store, const char *key);

@@ -1,6 +1,7 @@
 #include "engine/rows/clear.h"
 
 #include "base/map.h"
+#include "engine/publish/head.h"
 #include "engine/rows/bf16.h"
 #include "engine/rows/head.h"
 #include "format/rows/marker.h"
@@ -45,6 +46,27 @@ static bool is_left(const shd_folder_file *f, uint32_t first, const shd_map *nam
 {
 	int number = shd_rows_part_number(f->name);
 	return number >= 0 && (uint32_t)number >= first && shd_map_find(named, shd_str_of(f->name)) == SHD_MAP_NONE;
+}
+
+static bool any_left(const rows_files *files, uint32_t first, const shd_map *named)
+{
+	bool any = false;
+	for (size_t i = 0; i < files->count && !any; i++)
+		any = is_left(&files->list[i], first, named);
+	return any;
+}
+
+/* Without a manifest. */
+static int vacate(sherd_store *store, const char *folder, sherd_error *err)
+{
+	SHD_AUTO_BUF key = {0};
+	rows_head seen = {""};
+	TRY(shd_folder_key(&key, folder, SHD_ROWS_MANIFEST, err));
+	int there = shd_rows_head_look(&seen, store, folder, err);
+	TRY(there);
+	if (there)
+		return shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody has just written a manifest");
+	return shd_head_fence(store, (const char *)key.data, seen.identity, err);
 }
 
 static int remove_parts(sherd_store *store, const rows_files *files, uint32_t first, const shd_map *named,
@@ -97,12 +119,9 @@ static int clear_beside(sherd_store *store, const char *folder, const rows_files
 {
 	rows_head head;
 	shd_rows_manifest m;
-	bool any = false;
 	TRY(shd_rows_head_read(&head, store, folder, limits, arena, &m, err));
 	TRY(name_all(&m, named, err));
-	for (size_t i = 0; i < files->count && !any; i++)
-		any = is_left(&files->list[i], first, named);
-	if (!any)
+	if (!any_left(files, first, named))
 		return SHERD_OK;
 	TRY(fence(store, folder, &head, &m, err));
 	return remove_parts(store, files, first, named, err);
@@ -118,8 +137,11 @@ int shd_rows_clear(sherd_store *store, const char *folder, const char *marker, c
 	uint32_t first = shd_rows_first_left(store, marker, files.has_manifest);
 	if (files.has_foreign && !files.has_manifest)
 		TRY(name_foreign(store, folder, limits, &arena, &named, err));
-	if (!files.has_manifest)
+	if (!files.has_manifest) {
+		if (any_left(&files, first, &named))
+			TRY(vacate(store, folder, err));
 		return remove_parts(store, &files, first, &named, err);
+	}
 	if (first == UINT32_MAX)
 		return SHERD_OK;
 	return clear_beside(store, folder, &files, first, limits, &arena, &named, err);

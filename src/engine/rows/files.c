@@ -1,6 +1,8 @@
 #include "engine/rows/files.h"
 
 #include "base/error.h"
+#include "engine/publish/claim.h"
+#include "engine/rows/head.h"
 #include "format/rows/manifest.h"
 #include "format/rows/marker.h"
 
@@ -31,6 +33,13 @@ int shd_rows_files_open(rows_files *out, sherd_store *store, const char *folder,
 	TRY(shd_folder_open(&files.folder, store, folder, want_file, &s, err));
 	files.list = files.folder.list;
 	files.count = files.folder.count;
+	int rc = files.has_manifest && !shd_can_lock(store) ? shd_rows_head_look(&(rows_head){0}, store, folder, err)
+	                                                    : 1;
+	files.has_manifest &= rc > 0;
+	if (rc < 0) {
+		shd_rows_files_done(&files);
+		return rc;
+	}
 	*out = files;
 	return SHERD_OK;
 }

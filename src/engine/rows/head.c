@@ -3,6 +3,8 @@
 #include "engine/publish/head.h"
 #include "engine/rows/files.h"
 
+#include <stdlib.h>
+
 int shd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, const sherd_limits *limits,
                        shd_arena *arena, shd_rows_manifest *manifest, sherd_error *err)
 {
@@ -11,6 +13,21 @@ int shd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, c
 	TRY(shd_rows_manifest_tell_way_out(store, folder, rc, err));
 	memcpy(out->identity, seen.identity, sizeof(out->identity));
 	return SHERD_OK;
+}
+
+int shd_rows_head_look(rows_head *out, sherd_store *store, const char *folder, sherd_error *err)
+{
+	SHD_AUTO_BUF key = {0};
+	shd_head head = {0};
+	sherd_error failure = {0};
+	TRY(shd_folder_key(&key, folder, SHD_ROWS_MANIFEST, err));
+	int rc = shd_head_read(&head, store, (const char *)key.data, NULL, &failure);
+	free(head.text);
+	if (rc == SHERD_ENOTFOUND)
+		memcpy(out->identity, head.identity, sizeof(out->identity));
+	if (rc == SHERD_ENOTFOUND || rc == SHERD_ELIMIT || rc == SHERD_OK)
+		return rc != SHERD_ENOTFOUND;
+	return shd_pass(err, rc, &failure);
 }
 
 /* The name may be another's part by now, when somebody cleared ours. */

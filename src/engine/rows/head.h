@@ -14,6 +14,8 @@ typedef struct rows_written {
 	const char *key, *identity;
 } rows_written;
 
+/* 1 when a manifest is there, 0 when not, or a vacant one, whose identity is told. */
+int shd_rows_head_look(rows_head *out, sherd_store *store, const char *folder, sherd_error *err);
 /* Reads the manifest that is there. */
 int shd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, const sherd_limits *limits,
                        shd_arena *arena, shd_rows_manifest *manifest, sherd_error *err);

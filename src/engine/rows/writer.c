@@ -105,7 +105,12 @@ static int rows_writer_begin(sherd_rows_writer *w, const sherd_rows_writer_optio
 	if (!o->append)
 		TRY(rows_writer_check_width(w->width, w->kind, w->rows_per_shard, err));
 	TRY(shd_rows_claim_open(&w->claim, w->store, w->folder, &claim, err));
-	int rc = o->append ? rows_writer_join(w, o, err) : SHERD_OK;
+	int rc = SHERD_OK;
+	if (o->append)
+		rc = rows_writer_join(w, o, err);
+	else if (!shd_can_lock(w->store))
+		rc = shd_rows_head_look(&w->head, w->store, w->folder, err);
+	rc = rc > 0 ? SHERD_OK : rc; /* its name is taken, then, when it is published */
 	if (rc == SHERD_OK)
 		rc = rows_writer_check_width(w->width, w->kind, w->rows_per_shard, err);
 	if (rc == SHERD_OK && o->residual)

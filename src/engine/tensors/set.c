@@ -7,16 +7,14 @@
 #include "engine/tensors/folder.h"
 #include "format/tensor/set_claim.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 enum { MOST_TRIES = 8 };
 
 /* What stood under the head's name when the writing began. */
 typedef struct former {
 	bool there;
-	shd_head head;            /* without its text */
+	shd_head head;            /* without its text; or the identity of a vacant one */
 	const char *const *parts; /* that it names; none when it cannot be read */
 	size_t count;
 } former;
@@ -51,15 +49,6 @@ static int set_look(shd_conversion *c, const shd_conversion_set *s, former *out,
 		return shd_pass(err, rc, &failure);
 	}
 	*out = f;
-	return SHERD_OK;
-}
-
-static int make_attempt(char out[SHD_ATTEMPT_TEXT], sherd_error *err)
-{
-	uint8_t raw[(SHD_ATTEMPT_TEXT - 1) / 2];
-	if (getrandom(raw, sizeof(raw), 0) != (ssize_t)sizeof(raw))
-		return shd_fail_os(err, errno, "cannot get random bytes");
-	shd_hex(raw, sizeof(raw), out);
 	return SHERD_OK;
 }
 
@@ -116,7 +105,8 @@ typedef struct clearing {
 	const shd_conversion_set *set;
 } clearing;
 
-/* The keys that the head names now. All may be its own when it cannot be read. */
+/* The keys that the head names now. All may be its own when it cannot be read. Where a dead save may be a slow one, the
+ * head changes. */
 static int read_named(const clearing *k, shd_map *out, bool *unread, sherd_error *err)
 {
 	sherd_error failure;
@@ -126,9 +116,11 @@ static int read_named(const clearing *k, shd_map *out, bool *unread, sherd_error
 	*unread = rc < 0 && rc != SHERD_ENOTFOUND;
 	if (rc == SHERD_OK) {
 		rc = k->set->ops->decode(k->c, k->set, f.head.text, f.head.len, &f.parts, &f.count, &failure);
-		free(TAKE(f.head.text));
 		*unread = rc < 0;
 	}
+	free(TAKE(f.head.text));
+	if (!*unread)
+		TRY(shd_head_fence(k->c->store, k->set->head, f.head.identity, err));
 	if (rc == SHERD_ENOMEM || rc == SHERD_EIO)
 		return shd_pass(err, rc, &failure);
 	for (size_t i = 0; ok && i < f.count; i++)
@@ -213,10 +205,10 @@ static int is_as_it_was(const shd_conversion *c, const shd_conversion_set *s, co
 	sherd_stat now;
 	int rc = sherd_store_stat(&now, c->store, s->head, &failure);
 	if (rc == SHERD_OK)
-		return old->there && strcmp(now.identity, old->head.identity) == 0;
+		return strcmp(now.identity, old->head.identity) == 0;
 	if (rc != SHERD_ENOTFOUND && err)
 		*err = failure;
-	return rc == SHERD_ENOTFOUND ? !old->there : rc;
+	return rc == SHERD_ENOTFOUND ? !*old->head.identity : rc;
 }
 
 /* Before the claim lists names, so that it never lists what another made: as check_names(), and 0 when another save is
@@ -244,7 +236,7 @@ static int set_begin(shd_conversion *c, shd_conversion_set *s, former *old, bool
 {
 	char attempt[SHD_ATTEMPT_TEXT];
 	TRY(set_look(c, s, old, err));
-	TRY(make_attempt(attempt, err));
+	TRY(shd_attempt(attempt, err));
 	TRY(s->ops->name(c, s, old->there || *fresh ? attempt : NULL, err));
 	int ready = check_unclaimed(c, s, old, fresh, err);
 	if (ready <= 0)

@@ -6,8 +6,6 @@
 
 #include "engine/tensors/convert.h"
 
-enum { SHD_ATTEMPT_TEXT = 17 }; /* 16 hexadecimal digits */
-
 typedef struct shd_conversion_set shd_conversion_set;
 
 /* What a format of sets tells. */

@@ -36,7 +36,8 @@ static int save_rows(sherd_store *s, sherd_error *err)
 
 static int save_ckpt(sherd_store *s, sherd_error *err)
 {
-	ckpt_sample *sample = ckpt_sample_small(1, 2);
+	static uint64_t seed; /* another set each time */
+	ckpt_sample *sample = ckpt_sample_small(++seed, 2);
 	int rc = ckpt_sample_save(sample, s, "c", err);
 	ckpt_sample_free(sample);
 	return rc;
@@ -89,17 +90,18 @@ typedef struct engine {
 	int (*save)(sherd_store *s, sherd_error *err);
 	bool once;         /* its head is written in pieces, and cannot be written again */
 	bool mute;         /* and does not tell whose it is */
-	const char *claim; /* NULL: none of the common ones, or one that says nothing */
+	const char *claim; /* NULL: none */
 	const char *part;  /* one that it writes; NULL: whose name depends */
 } engine;
 
 static const engine engines[] = {
 	{"rows", "r", "r/rows.manifest.json", save_rows, false, false, "r/rows.packing", "r/part-00000.shard"},
-	{"checkpoints", "c", "c.metadata.json", save_ckpt, false, false, NULL, "c_shard_0.shard"},
+	{"checkpoints", "c", "c.metadata.json", save_ckpt, false, false, "c.saving", "c_shard_0.shard"},
 	{"indexed shards", "m", "m.safetensors.index.json", save_index, false, false, "m.safetensors.saving",
          "m-00001-of-00002.safetensors"},
 	{"graphs", "g", "g/current.json", add_node, false, false, NULL, NULL},
-	{"containers", "q.sdc", "q.shard0-of-2.sdc", save_container, true, false, NULL, "q.shard1-of-2.sdc"},
+	{"containers", "q.sdc", "q.shard0-of-2.sdc", save_container, true, false, "q.shard.saving",
+         "q.shard1-of-2.sdc"},
 	{"shards of SDNB", "d.sdnb", "d.shard0-of-2.sdnb", save_sdnb, true, true, "d.sdnb.saving",
          "d.shard1-of-2.sdnb"},
 };
@@ -184,6 +186,66 @@ TEST(a_claim_whose_answer_was_lost_is_held_and_dropped)
 	with_each(lose_claim);
 }
 
+/* ---- leases */
+
+enum { HOUR_S = 3600 };
+
+/* The write of the first one's head is under way all the time: it began before there was anything. What the second one
+ * clears after a day is what that head names. */
+static void outlive(const engine *e, sherd_store *far)
+{
+	if (!e->claim)
+		return;
+	late_store_lose(far, e->head, LATE_LATER, 4);
+	assert_refused(SHERD_EUNKNOWN, "unknown-outcome", e->save(far, err));
+	late_store_set_ahead(far, 23 * HOUR_S * INT64_C(1000000000));
+	assert_int_equal(e->save(far, NULL), SHERD_ECONFLICT);
+	late_store_set_ahead(far, 25 * HOUR_S * INT64_C(1000000000));
+	if (e->mute) { /* whose head has no place to be vacant in */
+		assert_refused(SHERD_ECONFLICT, "conflict", e->save(far, err));
+		assert_int_equal(late_store_deliver(far), 1);
+		assert_whole(e);
+		return;
+	}
+	late_store_lose(far, e->head, LATE_LATER, e->once ? 0 : 4);
+	int second = e->save(far, NULL);
+	assert_int_equal(second, e->once ? SHERD_OK : SHERD_EUNKNOWN);
+	/* Of all writes under way one takes effect, and not the first one's, whose parts are gone. */
+	assert_int_equal(late_store_deliver(far), e->once ? 0 : 1);
+	assert_whole(e);
+}
+
+TEST(a_save_that_was_taken_for_dead_and_cleared_is_refused)
+{
+	with_each(outlive);
+}
+
+/* The same, and nobody saves after it was cleared: a vacant head is no set to whoever reads. */
+static void outlive_vacant(const engine *e, sherd_store *far)
+{
+	sherd_bundle *b = NULL;
+	sherd_error e2 = {0};
+	if (!e->claim || e->mute || e->once)
+		return;
+	late_store_lose(far, e->head, LATE_LATER, 4);
+	assert_refused(SHERD_EUNKNOWN, "unknown-outcome", e->save(far, err));
+	late_store_set_ahead(far, 25 * HOUR_S * INT64_C(1000000000));
+	late_store_lose(far, e->part, LATE_NEVER, 1);
+	assert_refused(SHERD_EUNKNOWN, "unknown-outcome", e->save(far, err));
+	assert_int_equal(late_store_deliver(far), 0);
+	int rc = sherd_bundle_open(&b, far, e->key, NULL, &e2);
+	if (rc != SHERD_ENOTFOUND && rc != SHERD_EINCOMPLETE)
+		fail_msg("%s: %d, %s: %s", e->name, rc, e2.object, e2.message);
+	late_store_set_ahead(far, 50 * HOUR_S * INT64_C(1000000000));
+	assert_ok(e->save(far, err));
+	assert_whole(e);
+}
+
+TEST(a_vacant_head_refuses_late_writes_and_is_replaced_by_the_next_save)
+{
+	with_each(outlive_vacant);
+}
+
 /* ---- the part of another */
 
 /* Takes the save for dead, clears after it, and writes a part of the same name. */
@@ -236,6 +298,8 @@ int main(void)
 		cmocka_unit_test(a_lost_write_is_repeated),
 		cmocka_unit_test(a_claim_whose_answer_was_lost_is_held_and_dropped),
 		cmocka_unit_test(a_write_that_arrives_after_its_saver_gave_up_finds_all_its_parts),
+		cmocka_unit_test(a_save_that_was_taken_for_dead_and_cleared_is_refused),
+		cmocka_unit_test(a_vacant_head_refuses_late_writes_and_is_replaced_by_the_next_save),
 		cmocka_unit_test(who_undoes_leaves_the_part_of_another_that_has_the_same_name),
 	};
 	return cmocka_run_group_tests_name("engines", tests, NULL, NULL);
