@@ -107,23 +107,16 @@ static int choose_unnamed(const shd_ckpt_meta *meta, const char *prefix, ckpt_fi
  * can belong to a set that is still to be published. Whoever claims later is not in the list. */
 int shd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd_set_id *holder, sherd_error *err)
 {
-	shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	shd_ckpt_meta meta;
-	ckpt_files files = {0};
+	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	char identity[72];
 	bool claimed = false;
-	int rc = shd_ckpt_files_open(&files, store, prefix, err);
-	if (rc == SHERD_OK)
-		rc = shd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
-	if (rc == SHERD_OK)
-		rc = shd_ckpt_claimed_by(store, prefix, holder, &claimed, err);
-	if (rc == SHERD_OK)
-		rc = choose_unnamed(&meta, prefix, &files, &arena, err);
-	if (rc == SHERD_OK && claimed)
-		rc = ckpt_clear_remove_files(store, prefix, &files, NULL, err);
-	shd_ckpt_files_done(&files);
-	shd_arena_done(&arena);
-	return rc;
+	TRY(shd_ckpt_files_open(&files, store, prefix, err));
+	TRY(shd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err));
+	TRY(shd_ckpt_claimed_by(store, prefix, holder, &claimed, err));
+	TRY(choose_unnamed(&meta, prefix, &files, &arena, err));
+	return claimed ? ckpt_clear_remove_files(store, prefix, &files, NULL, err) : SHERD_OK;
 }
 
 /* A removal begins with the metadata: while that is there nothing is lost yet, and the set may be the newest by now, so

@@ -133,13 +133,11 @@ int sherd_ckpt_read_slice(const sherd_ckpt *ckpt, size_t tensor, const uint64_t 
 	if (tensor >= ckpt->count)
 		return no_such_tensor(tensor, err);
 	const sherd_tensor *t = &ckpt->tensors[tensor];
-	uint8_t *scratch = NULL;
+	SHD_AUTO_FREE uint8_t *scratch = NULL;
 	box target;
 	TRY(check_slice(t, at, shape, err));
 	uint32_t ndim = byte_box(t, at, shape, &target);
-	int rc = read_box(ckpt, tensor, &target, ndim, false, buf, &scratch, err);
-	free(scratch);
-	return rc;
+	return read_box(ckpt, tensor, &target, ndim, false, buf, &scratch, err);
 }
 
 /* A range of a tensor's bytes, as boxes: a part of a row, whole rows, a part of a row, and so inward. */

@@ -123,15 +123,15 @@ static int list_strays(sherd_store *store, const char *prefix, ckpt_files *files
  */
 static int remove_listed(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
 {
-	ckpt_files files = {0};
+	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	char now[72] = "";
 	int rc = list_strays(store, prefix, &files, now, err);
 	if (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && strcmp(now, identity) != 0))
-		rc = replaced_meanwhile(err);
-	for (size_t i = 0; rc == SHERD_OK && i < files.count; i++)
-		rc = sherd_store_remove(store, files.list[i].key, err);
-	shd_ckpt_files_done(&files);
-	return rc;
+		return replaced_meanwhile(err);
+	TRY(rc);
+	for (size_t i = 0; i < files.count; i++)
+		TRY(sherd_store_remove(store, files.list[i].key, err));
+	return SHERD_OK;
 }
 
 int shd_ckpt_remove_strays(sherd_store *store, const char *prefix, const char *identity, bool dry_run, size_t *count,
@@ -164,23 +164,19 @@ int shd_ckpt_remove_strays(sherd_store *store, const char *prefix, const char *i
 /* Metadata that somebody copied needs the shards of the set that it was copied from. */
 static int check_lent(sherd_store *store, const char *prefix, const sherd_ckpt_options *options, sherd_error *err)
 {
-	ckpt_lent lent = {0};
+	SHD_DONE(shd_ckpt_lent_done) ckpt_lent lent = {0};
 	shd_meter meter;
 	shd_meter_init(&meter, options ? options->progress : NULL, 0);
 	int rc = shd_ckpt_lent_open(&lent, store, prefix, options ? options->limits : NULL, &meter, err);
 	shd_meter_done(&meter);
-	if (rc == SHERD_OK && lent.why.code < 0) {
-		rc = lent.why.code;
-		if (err)
-			*err = lent.why;
-	} else if (rc == SHERD_OK && lent.borrower) {
-		rc = shd_fail(err, SHERD_ECONFLICT, "conflict", "the metadata of %.128s %s: remove that one first",
-		              lent.borrower,
-		              lent.unsure ? "cannot be read, and may name shards of this set"
-		                          : "names shards of this set");
-	}
-	shd_ckpt_lent_done(&lent);
-	return rc;
+	TRY(rc);
+	TRY(shd_pass(err, lent.why.code, &lent.why));
+	if (lent.borrower)
+		return shd_fail(err, SHERD_ECONFLICT, "conflict", "the metadata of %.128s %s: remove that one first",
+		                lent.borrower,
+		                lent.unsure ? "cannot be read, and may name shards of this set"
+		                            : "names shards of this set");
+	return SHERD_OK;
 }
 
 /* Without metadata: what a dead save or removal left, and shards that belong to nothing. */

@@ -76,16 +76,15 @@ static int ckpt_repair_look_at(repairing *g, const ckpt_file *file, sherd_error 
 
 static int look_at_all(repairing *g, sherd_error *err)
 {
-	ckpt_files files = {0};
+	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	TRY(shd_ckpt_files_open(&files, g->store, g->prefix, err));
-	int rc = files.count ? SHERD_OK : shd_fail(err, SHERD_ENOTFOUND, "not-found", "no shards are there");
-	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
-		rc = ckpt_repair_look_at(g, &files.list[i], err);
-		if (rc == SHERD_OK)
-			rc = shd_meter_ask(&g->meter, err);
+	if (!files.count)
+		return shd_fail(err, SHERD_ENOTFOUND, "not-found", "no shards are there");
+	for (size_t i = 0; i < files.count; i++) {
+		TRY(ckpt_repair_look_at(g, &files.list[i], err));
+		TRY(shd_meter_ask(&g->meter, err));
 	}
-	shd_ckpt_files_done(&files);
-	return rc;
+	return SHERD_OK;
 }
 
 static bool has_rank(const repairing *g, const sherd_set_id *id, uint32_t rank)
@@ -177,32 +176,25 @@ static int check_member(void *arg, size_t i, sherd_error *err)
 {
 	const repairing *g = arg;
 	const member *m = g->members.items + i;
-	sherd_report report = {0};
-	shd_arena arena = {0};
+	SHD_DONE(shd_report_done) sherd_report report = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
+	SHD_DONE(shd_ckpt_shard_done) ckpt_shard s = {0};
 	shd_ckpt_index index;
-	ckpt_shard s;
 	bool found = false;
 	if (!shd_set_id_equal(&m->set_id, &g->chosen))
 		return SHERD_OK;
 	TRY(shd_ckpt_shard_open(&s, g->store, m->key, 0, err));
-	int rc = shd_ckpt_shard_index(&s, g->options.limits, &arena, &index, &found, err);
-	if (rc == SHERD_OK && found) {
+	TRY(shd_ckpt_shard_index(&s, g->options.limits, &arena, &index, &found, err));
+	if (found) {
 		ckpt_scan scan = {.shard = &s,
 		                  .entries = index.entries,
 		                  .count = index.count,
 		                  .has_crcs = true,
 		                  .meter = (shd_meter *)&g->meter};
-		rc = shd_ckpt_scan(&scan, &report, err);
+		TRY(shd_ckpt_scan(&scan, &report, err));
 	}
-	if (rc == SHERD_OK && sherd_report_errors(&report)) {
-		rc = sherd_report_error(&report, 0)->code;
-		if (err)
-			*err = *sherd_report_error(&report, 0);
-	}
-	shd_report_done(&report);
-	shd_arena_done(&arena);
-	shd_ckpt_shard_done(&s);
-	return rc;
+	const sherd_error *first = sherd_report_error(&report, 0);
+	return first ? shd_pass(err, first->code, first) : SHERD_OK;
 }
 
 static int check_members(repairing *g, const candidate *c, sherd_error *err)

@@ -138,14 +138,11 @@ static int read_index(const ckpt_shard *s, uint64_t body, const sherd_limits *li
 	uint64_t len = body + SHD_CKPT_TRAILER_SIZE, start = s->data_offset + s->data_size - len;
 	if (len > shd_limits_or_default(limits).metadata_bytes)
 		return shd_fail_at(err, SHERD_ELIMIT, "too-long", start, "an index of %" PRIu64 " bytes", len);
-	uint8_t *raw = malloc(len);
+	SHD_AUTO_FREE uint8_t *raw = malloc(len);
 	if (!raw)
 		return shd_fail_nomem(err);
-	int rc = sherd_reader_at(s->reader, start, raw, len, err);
-	if (rc == SHERD_OK)
-		rc = shd_shift_offset(err, shd_ckpt_index_decode(raw, len, limits, arena, out, err), start);
-	free(raw);
-	return rc;
+	TRY(sherd_reader_at(s->reader, start, raw, len, err));
+	return shd_shift_offset(err, shd_ckpt_index_decode(raw, len, limits, arena, out, err), start);
 }
 
 int shd_ckpt_shard_index(const ckpt_shard *s, const sherd_limits *limits, shd_arena *arena, shd_ckpt_index *out,

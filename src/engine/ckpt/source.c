@@ -21,20 +21,18 @@ static int sum_one(void *arg, size_t tensor, sherd_error *err)
 {
 	summing *g = arg;
 	uint64_t bytes = sherd_bundle_tensor(g->bundle, tensor)->bytes;
-	uint8_t *buf = malloc(CHUNK);
-	int rc = buf ? SHERD_OK : shd_fail_nomem(err);
+	SHD_AUTO_FREE uint8_t *buf = malloc(CHUNK);
 	uint32_t crc = 0;
-	for (uint64_t at = 0; at < bytes && rc == SHERD_OK; at += CHUNK) {
+	if (!buf)
+		return shd_fail_nomem(err);
+	for (uint64_t at = 0; at < bytes; at += CHUNK) {
 		size_t n = bytes - at < CHUNK ? (size_t)(bytes - at) : CHUNK;
-		rc = sherd_bundle_read(g->bundle, tensor, at, buf, n, err);
-		if (rc == SHERD_OK)
-			rc = shd_meter_ask(&g->meter, err);
-		if (rc == SHERD_OK)
-			crc = shd_crc32(crc, buf, n);
+		TRY(sherd_bundle_read(g->bundle, tensor, at, buf, n, err));
+		TRY(shd_meter_ask(&g->meter, err));
+		crc = shd_crc32(crc, buf, n);
 	}
 	g->crcs[tensor] = crc;
-	free(buf);
-	return rc;
+	return SHERD_OK;
 }
 
 static int sum_values(const sherd_bundle *bundle, const sherd_ckpt_save_options *o, shd_buf *out, sherd_error *err)

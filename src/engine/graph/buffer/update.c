@@ -169,15 +169,13 @@ static int is_same_metadata(sherd_graph_text a, sherd_graph_text b, sherd_error 
 /* Is the node that is there already as the new one will be stored? 1, or 0. */
 static int is_same_node(const sherd_graph_node *before, const sherd_graph_node *n, sherd_error *err)
 {
-	char *owned;
+	SHD_AUTO_FREE char *owned = NULL;
 	shd_str metadata;
 	TRY(shd_graph_stored_metadata(n, &owned, &metadata, err));
 	bool same = before->content_hash == n->content_hash && same_text(before->semantic_id, n->semantic_id) &&
 	            same_text(before->type, n->type) && same_text(before->name, n->name) &&
 	            same_text(before->file, n->file);
-	int rc = same ? is_same_metadata(before->metadata, graph_text_out(metadata), err) : 0;
-	free(owned);
-	return rc;
+	return same ? is_same_metadata(before->metadata, graph_text_out(metadata), err) : 0;
 }
 
 static int count_nodes(update *u, const sherd_graph_node *nodes, size_t count, sherd_error *err)
@@ -275,27 +273,20 @@ int sherd_graph_update_file(sherd_graph *g, sherd_graph_text file, const sherd_g
                             const sherd_graph_edge *edges, size_t edge_count, sherd_graph_update_result *change,
                             sherd_error *err)
 {
-	update u = {.graph = g, .file = graph_text_in(file)};
+	SHD_DONE(update_done) update u = {.graph = g, .file = graph_text_in(file)};
 	TRY(shd_graph_check_writable(g, err));
 	TRY(shd_graph_check_nodes(g, nodes, node_count, err));
 	TRY(after_nodes(err, shd_graph_check_edges(g, edges, edge_count, err), node_count));
-	int rc = note_fresh(&u, nodes, node_count, err);
-	if (rc == SHERD_OK)
-		rc = update_gather(&u, err);
-	if (rc == SHERD_OK)
-		rc = after_nodes(err, check_sources(&u, edges, edge_count, err), node_count);
-	if (rc == SHERD_OK)
-		rc = count_nodes(&u, nodes, node_count, err);
-	if (rc == SHERD_OK)
-		rc = update_sift(&u, err);
-	if (rc == SHERD_OK)
-		rc = count_edges(&u, edges, edge_count, err);
-	if (rc == SHERD_OK)
-		rc = apply(&u, nodes, node_count, edges, edge_count, err);
-	if (rc == SHERD_OK && change)
+	TRY(note_fresh(&u, nodes, node_count, err));
+	TRY(update_gather(&u, err));
+	TRY(after_nodes(err, check_sources(&u, edges, edge_count, err), node_count));
+	TRY(count_nodes(&u, nodes, node_count, err));
+	TRY(update_sift(&u, err));
+	TRY(count_edges(&u, edges, edge_count, err));
+	TRY(apply(&u, nodes, node_count, edges, edge_count, err));
+	if (change)
 		*change = u.change;
-	update_done(&u);
-	return rc;
+	return SHERD_OK;
 }
 
 int sherd_graph_delete_file(sherd_graph *g, sherd_graph_text file, sherd_graph_update_result *change, sherd_error *err)

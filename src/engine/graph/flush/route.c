@@ -58,20 +58,18 @@ static int place_nodes(graph_flush *f, sherd_error *err)
 {
 	SHD_AUTO_VEC file_vec files = {0};
 	const graph_buffer *b = &f->graph->buffer;
-	uint32_t *numbers = calloc(b->node_count + 1, sizeof(*numbers));
-	uint16_t *shards = NULL;
+	SHD_AUTO_FREE uint32_t *numbers = calloc(b->node_count + 1, sizeof(*numbers));
 	f->node_shards = calloc(b->node_count + 1, sizeof(*f->node_shards));
-	int rc = numbers && f->node_shards ? distinct_files(b, &files, numbers, err) : shd_fail_nomem(err);
-	size_t count = files.count;
-	if (rc == SHERD_OK && !(shards = calloc(count + 1, sizeof(*shards))))
-		rc = shd_fail_nomem(err);
-	if (rc == SHERD_OK)
-		rc = shards_of_files(f->graph, files.items, count, shards, err);
-	for (size_t i = 0; rc == SHERD_OK && i < b->node_count; i++)
+	if (!numbers || !f->node_shards)
+		return shd_fail_nomem(err);
+	TRY(distinct_files(b, &files, numbers, err));
+	SHD_AUTO_FREE uint16_t *shards = calloc(files.count + 1, sizeof(*shards));
+	if (!shards)
+		return shd_fail_nomem(err);
+	TRY(shards_of_files(f->graph, files.items, files.count, shards, err));
+	for (size_t i = 0; i < b->node_count; i++)
 		f->node_shards[i] = b->nodes[i].dead ? 0 : shards[numbers[i]];
-	free(numbers);
-	free(shards);
-	return rc;
+	return SHERD_OK;
 }
 
 /* Nodes of the buffer with rows in another shard than theirs. Mostly there are none, but every segment has to be asked
@@ -175,15 +173,15 @@ static int route_node(graph_flush *f, size_t i, bool moved, sherd_error *err)
 static int route_nodes(graph_flush *f, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
-	asking a = {.flush = f, .moved = calloc(b->node_count + 1, sizeof(bool))};
-	int rc = a.moved ? SHERD_OK : shd_fail_nomem(err);
-	if (rc == SHERD_OK)
-		rc = shd_pool_run(f->graph->pool, (b->node_count + PART - 1) / PART, ask_for_some, &a, err);
-	for (size_t i = 0; rc == SHERD_OK && i < b->node_count; i++)
+	SHD_AUTO_FREE bool *moved = calloc(b->node_count + 1, sizeof(*moved));
+	asking a = {.flush = f, .moved = moved};
+	if (!moved)
+		return shd_fail_nomem(err);
+	TRY(shd_pool_run(f->graph->pool, (b->node_count + PART - 1) / PART, ask_for_some, &a, err));
+	for (size_t i = 0; i < b->node_count; i++)
 		if (!b->nodes[i].dead)
-			rc = route_node(f, i, a.moved[i], err);
-	free(a.moved);
-	return rc;
+			TRY(route_node(f, i, moved[i], err));
+	return SHERD_OK;
 }
 
 /* An edge lies where its source lies: 1. The source of an edge that was added is known, unless it was deleted since by

@@ -127,11 +127,8 @@ static int lock_doomed(collection *c, verdict *v, sherd_error *err)
 		                          &failure);
 		if (rc == SHERD_ECONFLICT)
 			keep_held(c, v->version);
-		else if (rc < 0 && rc != SHERD_ENOTFOUND) {
-			if (err)
-				*err = failure;
-			return shd_in_object(err, rc, key.text);
-		}
+		else if (rc < 0 && rc != SHERD_ENOTFOUND)
+			return shd_in_object(err, shd_pass(err, rc, &failure), key.text);
 	}
 	return SHERD_OK;
 }
@@ -190,10 +187,9 @@ static int secure(collection *c, const graph_chain *chain, const graph_manifest_
 static int secure_all(collection *c, sherd_error *err)
 {
 	const graph_manifest_file *files = c->files.items;
-	graph_chain chain = {.place = &c->graph->place};
+	SHD_DONE(shd_graph_chain_done) graph_chain chain = {.place = &c->graph->place};
 	uint64_t full = 0; /* the last version that was read from a full manifest */
-	int rc = SHERD_OK;
-	for (size_t i = 0; rc == SHERD_OK && i < c->files.count; i++) {
+	for (size_t i = 0; i < c->files.count; i++) {
 		bool current = files[i].version == c->version;
 		bool stays = verdict_of(c, files[i].version)->stays;
 		sherd_error failure = {0};
@@ -201,19 +197,15 @@ static int secure_all(collection *c, sherd_error *err)
 		if (step > 0 && !files[i].edit)
 			full = files[i].version;
 		if (step > 0 && stays)
-			rc = secure(c, &chain, &files[i], err);
+			TRY(secure(c, &chain, &files[i], err));
 		if (step == 0 && stays && full == files[i].version)
-			rc = drop_edit(c, &files[i], err);
+			TRY(drop_edit(c, &files[i], err));
 		if (step == SHERD_ECORRUPT && !files[i].edit)
 			keep_unknown(c, files[i].version);
-		if (step < 0 && (current || (step != SHERD_ENOTFOUND && step != SHERD_ECORRUPT))) {
-			if (err)
-				*err = failure;
-			rc = step;
-		}
+		if (step < 0 && (current || (step != SHERD_ENOTFOUND && step != SHERD_ECORRUPT)))
+			return shd_pass(err, step, &failure);
 	}
-	shd_graph_chain_done(&chain);
-	return rc;
+	return SHERD_OK;
 }
 
 static int remove_manifests(collection *c, sherd_error *err)

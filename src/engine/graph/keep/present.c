@@ -3,6 +3,11 @@
 
 /* ---- segments that are there */
 
+typedef struct graph_present {
+	shd_map map;
+	shd_arena arena; /* of the names */
+} graph_present;
+
 typedef struct listing {
 	graph_present *present;
 	bool failed;
@@ -24,14 +29,15 @@ static bool present_see(void *arg, const char *name, const sherd_stat *stat)
 	return ok;
 }
 
-int shd_graph_list_present(const graph_place *p, graph_present *out, sherd_error *err)
+static int list_present(const graph_place *p, graph_present *out, sherd_error *err)
 {
 	listing l = {.present = out};
 	TRY(shd_graph_place_list(p, SHD_RFDB_SEGMENTS, present_see, &l, err));
 	return l.failed ? shd_fail_nomem(err) : SHERD_OK;
 }
 
-const shd_rfdb_descriptor *shd_graph_find_absent(const graph_present *present, const shd_rfdb_manifest *m)
+/* The first segment of the version without a file; NULL: all are there. */
+static const shd_rfdb_descriptor *find_absent(const graph_present *present, const shd_rfdb_manifest *m)
 {
 	const shd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
 	for (size_t l = 0; l < COUNT_OF(lists); l++)
@@ -45,7 +51,7 @@ const shd_rfdb_descriptor *shd_graph_find_absent(const graph_present *present, c
 	return NULL;
 }
 
-void shd_graph_present_done(graph_present *present)
+static void present_done(graph_present *present)
 {
 	shd_map_done(&present->map);
 	shd_arena_done(&present->arena);
@@ -90,7 +96,7 @@ static int take_all(graph_snapshots *s, graph_chain *chain, const graph_present 
 			return shd_pass(err, rc, &failure);
 		if (rc <= 0)
 			continue;
-		if (!shd_graph_find_absent(present, &chain->manifest))
+		if (!find_absent(present, &chain->manifest))
 			TRY(take_one(s, &s->list, &chain->manifest, err));
 		else if (chain->manifest.tags.count)
 			TRY(take_one(s, &s->tagged, &chain->manifest, err));
@@ -101,16 +107,12 @@ static int take_all(graph_snapshots *s, graph_chain *chain, const graph_present 
 int shd_graph_take_snapshots(const graph_place *p, uint64_t up_to, graph_snapshots *out, sherd_error *err)
 {
 	SHD_AUTO_VEC graph_manifest_vec files = {0};
-	graph_present present = {0};
-	graph_chain chain = {.place = p};
+	SHD_DONE(present_done) graph_present present = {0};
+	SHD_DONE(shd_graph_chain_done) graph_chain chain = {.place = p};
+	TRY(shd_graph_list_manifests(p, up_to, &files, err));
+	TRY(list_present(p, &present, err));
 	*out = (graph_snapshots){0};
-	int rc = shd_graph_list_manifests(p, up_to, &files, err);
-	if (rc == SHERD_OK)
-		rc = shd_graph_list_present(p, &present, err);
-	if (rc == SHERD_OK)
-		rc = take_all(out, &chain, &present, &files, err);
-	shd_graph_chain_done(&chain);
-	shd_graph_present_done(&present);
+	int rc = take_all(out, &chain, &present, &files, err);
 	if (rc < 0)
 		shd_graph_snapshots_done(out);
 	return rc;
@@ -121,4 +123,5 @@ void shd_graph_snapshots_done(graph_snapshots *s)
 	shd_vec_done(&s->list);
 	shd_vec_done(&s->tagged);
 	shd_arena_done(&s->arena);
+	*s = (graph_snapshots){0};
 }

@@ -2,7 +2,6 @@
 #ifndef SHD_ENGINE_GRAPH_KEEP_SNAPSHOTS_H
 #define SHD_ENGINE_GRAPH_KEEP_SNAPSHOTS_H
 
-#include "base/map.h"
 #include "engine/graph/graph.h"
 
 /* A manifest that is there. */
@@ -31,16 +30,6 @@ void shd_graph_snapshots_done(graph_snapshots *s);
 /* What tag_index is to say of them, into an empty list: under each tag the newest version
  * that has it, by key and value. */
 int shd_graph_index_tags(const shd_rfdb_snapshot *list, size_t count, graph_tagged_vec *out, sherd_error *err);
-
-/* Which segments have their files. */
-typedef struct graph_present {
-	shd_map map;
-	shd_arena arena; /* of the names */
-} graph_present;
-int shd_graph_list_present(const graph_place *p, graph_present *out, sherd_error *err);
-/* The first segment of the version without one; NULL: all are there. */
-const shd_rfdb_descriptor *shd_graph_find_absent(const graph_present *present, const shd_rfdb_manifest *m);
-void shd_graph_present_done(graph_present *present);
 
 /* Writes manifest_index.json for a version, trusted: with what the old one says of versions that are still there; else
  * from the manifests alone. written: the manifest of the version, if it was written in full just now; or NULL. */

@@ -48,14 +48,12 @@ static int snapshots_of(const sherd_graph *g, graph_snapshots *out, sherd_error 
 
 int sherd_graph_versions(const sherd_graph *g, sherd_graph_snapshot_fn *each, void *arg, sherd_error *err)
 {
-	graph_snapshots s;
+	SHD_DONE(shd_graph_snapshots_done) graph_snapshots s = {0};
 	bool go_on = true;
 	TRY(snapshots_of(g, &s, err));
-	int rc = SHERD_OK;
-	for (size_t i = 0; rc == SHERD_OK && go_on && i < s.list.count; i++)
-		rc = versions_hand_out(&s.list.items[i], each, arg, &go_on, err);
-	shd_graph_snapshots_done(&s);
-	return rc;
+	for (size_t i = 0; go_on && i < s.list.count; i++)
+		TRY(versions_hand_out(&s.list.items[i], each, arg, &go_on, err));
+	return SHERD_OK;
 }
 
 static bool has_tag(const shd_rfdb_tags *tags, const char *key, const char *value)
@@ -68,15 +66,14 @@ static bool has_tag(const shd_rfdb_tags *tags, const char *key, const char *valu
 
 int sherd_graph_find_tag(uint64_t *version, const sherd_graph *g, const char *key, const char *value, sherd_error *err)
 {
-	graph_snapshots s;
-	size_t i;
+	SHD_DONE(shd_graph_snapshots_done) graph_snapshots s = {0};
 	TRY(snapshots_of(g, &s, err));
-	for (i = s.list.count; i > 0 && !has_tag(&s.list.items[i - 1].tags, key, value); i--)
-		;
-	if (i > 0)
-		*version = s.list.items[i - 1].version;
-	shd_graph_snapshots_done(&s);
-	return i > 0 ? SHERD_OK : shd_fail(err, SHERD_ENOTFOUND, "no-tag", "no version has the tag \"%s\"", key);
+	for (size_t i = s.list.count; i-- > 0;)
+		if (has_tag(&s.list.items[i].tags, key, value)) {
+			*version = s.list.items[i].version;
+			return SHERD_OK;
+		}
+	return shd_fail(err, SHERD_ENOTFOUND, "no-tag", "no version has the tag \"%s\"", key);
 }
 
 typedef SHD_VEC(shd_rfdb_tag) tag_vec;

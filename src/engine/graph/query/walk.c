@@ -56,11 +56,6 @@ static int expand(walk *w, shd_u128 id, sherd_error *err)
 	return query_walk_check(w, err);
 }
 
-static shd_u128 queued(const walk *w, size_t i)
-{
-	return w->queue.items[i];
-}
-
 static int breadth_first(walk *w, sherd_graph_visit_fn *each, void *arg, sherd_error *err)
 {
 	size_t level_end = w->queue.count;
@@ -70,10 +65,10 @@ static int breadth_first(walk *w, sherd_graph_visit_fn *each, void *arg, sherd_e
 			depth++;
 			level_end = w->queue.count;
 		}
-		if (!each(arg, graph_id_out(queued(w, i)), depth))
+		if (!each(arg, graph_id_out(w->queue.items[i]), depth))
 			return SHERD_OK;
 		if (depth < w->how->depth)
-			TRY(expand(w, queued(w, i), err));
+			TRY(expand(w, w->queue.items[i], err));
 	}
 	return SHERD_OK;
 }
@@ -98,11 +93,10 @@ int sherd_graph_neighbours(const sherd_graph *g, sherd_graph_id id, const sherd_
                            sherd_graph_visit_fn *each, void *arg, sherd_error *err)
 {
 	static const sherd_graph_walk_options all = {.direction = SHERD_GRAPH_BOTH};
-	walk w = {.graph = g, .how = how ? how : &all, .most = SIZE_MAX};
-	int rc = expand(&w, graph_id_in(id), err);
-	for (size_t i = 0; rc == SHERD_OK && i < w.queue.count; i++)
-		if (!each(arg, graph_id_out(queued(&w, i)), 1))
+	SHD_DONE(query_walk_done) walk w = {.graph = g, .how = how ? how : &all, .most = SIZE_MAX};
+	TRY(expand(&w, graph_id_in(id), err));
+	for (size_t i = 0; i < w.queue.count; i++)
+		if (!each(arg, graph_id_out(w.queue.items[i]), 1))
 			break;
-	query_walk_done(&w);
-	return rc;
+	return SHERD_OK;
 }

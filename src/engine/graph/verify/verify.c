@@ -88,33 +88,31 @@ static bool same_tag(const struct shd_rfdb_tagged *a, const struct shd_rfdb_tagg
 static int judge_tags(graph_checking *c, const shd_rfdb_index *x, const char *key, sherd_error *err)
 {
 	SHD_AUTO_VEC graph_tagged_vec wanted = {0};
-	graph_snapshots s;
+	SHD_DONE(shd_graph_snapshots_done) graph_snapshots s = {0};
 	if (x->latest != c->head.current.version)
 		return SHERD_OK;
 	TRY(shd_graph_take_snapshots(&c->place, x->latest, &s, err));
 	/* The index is of manifests, whatever became of their segments. */
 	shd_vec_append(&s.list, s.tagged.items, s.tagged.count);
-	int rc = shd_vec_check(&s.list, err);
-	if (rc == SHERD_OK)
-		rc = shd_graph_index_tags(s.list.items, s.list.count, &wanted, err);
+	TRY(shd_vec_check(&s.list, err));
+	TRY(shd_graph_index_tags(s.list.items, s.list.count, &wanted, err));
 	size_t count = wanted.count;
-	sherd_error found = {0};
-	for (size_t i = 0; rc == SHERD_OK && i < x->tagged_count && !found.code; i++) {
+	for (size_t i = 0; i < x->tagged_count; i++) {
 		size_t k = 0;
 		while (k < count && !same_tag(&wanted.items[k], &x->tagged[i]))
 			k++;
+		sherd_error found = {0};
 		if (k == count)
-			(void)shd_fail(&found, SHERD_ECORRUPT, "bad-index",
-			               "its tag_index names a version that does not have the tag");
+			return shd_report_take(c->report,
+			                       shd_fail(&found, SHERD_ECORRUPT, "bad-index",
+			                                "its tag_index names a version that does not have the tag"),
+			                       &found, key, err);
 	}
-	if (rc == SHERD_OK && found.code)
-		rc = shd_report_take(c->report, found.code, &found, key, err);
-	else if (rc == SHERD_OK && x->tagged_count < count)
-		rc = shd_report_warn(c->report, key, "no-tags", err,
-		                     "its tag_index lacks tags: the real server does not find them until the next "
-		                     "sherd graph tag or compact");
-	shd_graph_snapshots_done(&s);
-	return rc;
+	if (x->tagged_count < count)
+		return shd_report_warn(c->report, key, "no-tags", err,
+		                       "its tag_index lacks tags: the real server does not find them until the next "
+		                       "sherd graph tag or compact");
+	return SHERD_OK;
 }
 
 static int check_tags(graph_checking *c, sherd_error *err)
@@ -205,24 +203,22 @@ static int tell_version(graph_checking *c, const graph_chain *chain, const graph
 static int each_version(graph_checking *c, bool tell, version_fn *each, sherd_error *err)
 {
 	const graph_manifest_file *list = c->files.items;
-	graph_chain chain = {.place = &c->place};
-	int rc = SHERD_OK;
-	for (size_t i = 0; rc == SHERD_OK && i < c->files.count; i++) {
+	SHD_DONE(shd_graph_chain_done) graph_chain chain = {.place = &c->place};
+	for (size_t i = 0; i < c->files.count; i++) {
 		char name[SHD_RFDB_NAME_MAX];
 		graph_key key;
 		sherd_error found = {0};
 		shd_rfdb_manifest_name(list[i].version, list[i].edit, name);
-		rc = shd_graph_place_key(&c->place, name, &key, err);
-		int step = rc < 0 ? rc : shd_graph_chain_step(&chain, &list[i], &found);
-		if (rc == SHERD_OK && tell)
-			rc = tell_version(c, &chain, &list[i], step, &found, key.text, err);
+		TRY(shd_graph_place_key(&c->place, name, &key, err));
+		int step = shd_graph_chain_step(&chain, &list[i], &found);
+		if (tell)
+			TRY(tell_version(c, &chain, &list[i], step, &found, key.text, err));
 		else if (step == SHERD_ENOMEM || step == SHERD_EIO)
-			rc = shd_report_take(c->report, step, &found, key.text, err);
-		if (rc == SHERD_OK && step > 0)
-			rc = each(c, &chain.manifest, key.text, err);
+			TRY(shd_report_take(c->report, step, &found, key.text, err));
+		if (step > 0)
+			TRY(each(c, &chain.manifest, key.text, err));
 	}
-	shd_graph_chain_done(&chain);
-	return rc;
+	return SHERD_OK;
 }
 
 /* The first of its segments that is gone, or damaged. */
