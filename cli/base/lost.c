@@ -24,7 +24,7 @@ int cli_lost_check(const cli_lost *lost, const sherd_bundle *left, sherd_error *
 	return cli_fail(err, SHERD_ECORRUPT, "missing-piece", "no tensor is whole: nothing is written");
 }
 
-int cli_lost_sift(cli_lost *lost, const sherd_bundle *from, bool by_name, sherd_bundle **out, sherd_error *err)
+int cli_lost_sift(sherd_bundle **out, cli_lost *lost, const sherd_bundle *from, bool by_name, sherd_error *err)
 {
 	cli_state *cli = lost->cli;
 	sherd_bundle *whole;

@@ -23,6 +23,6 @@ void cli_lost_done(cli_lost *lost);
 int cli_lost_check(const cli_lost *lost, const sherd_bundle *left, sherd_error *err);
 /* Leaves of a bundle what is whole to the last byte, and tells the rest. SHERD_ECORRUPT when nothing of it is, or when
  * not all is that was asked for by name. */
-int cli_lost_sift(cli_lost *lost, const sherd_bundle *from, bool by_name, sherd_bundle **out, sherd_error *err);
+int cli_lost_sift(sherd_bundle **out, cli_lost *lost, const sherd_bundle *from, bool by_name, sherd_error *err);
 
 #endif

@@ -30,7 +30,7 @@ static int checkpoint_load(cli_state *cli, cli_source *from, const cli_target *t
 	TRY(cli_place_blame(place, cli_lost_check(&from->lost, bundle, err), err));
 	TRY(cli_place_blame(place, sherd_bundle_select(&selected, bundle, want, err), err));
 	if (partial)
-		TRY(cli_place_blame(place, cli_lost_sift(&from->lost, selected, want->names, &whole, err), err));
+		TRY(cli_place_blame(place, cli_lost_sift(&whole, &from->lost, selected, want->names, err), err));
 	return cli_target_write(cli, target, partial ? whole : selected, err);
 }
 

@@ -43,7 +43,7 @@ static int convert_sift(cli_lost *lost, const sherd_bundle *bundle, sherd_bundle
 	if (format != SHERD_FORMAT_CHECKPOINT && format != SHERD_FORMAT_CHECKPOINT_SHARD)
 		return SHERD_OK;
 	TRY(cli_lost_check(lost, bundle, err));
-	return cli_lost_sift(lost, bundle, false, whole, err);
+	return cli_lost_sift(whole, lost, bundle, false, err);
 }
 
 static int convert_run(cli_state *cli, const cli_args *args, sherd_error *err)

@@ -321,7 +321,7 @@ SHERD_API int sherd_ckpt_staging_open(sherd_ckpt_staging **out, sherd_error *err
 SHERD_API uint64_t sherd_ckpt_staging_bytes(const sherd_ckpt_staging *staging);
 SHERD_API void sherd_ckpt_staging_close(sherd_ckpt_staging *staging); /* no job has it; NULL is fine */
 
-/* Bytes so far and in all; true when the job is finished. */
+/* Bytes so far and in all (either may be NULL); true when the job is finished. */
 SHERD_API bool sherd_ckpt_job_poll(const sherd_ckpt_job *job, uint64_t *done, uint64_t *total);
 /* Asks the job to stop, from any thread; it may be finished before. */
 SHERD_API void sherd_ckpt_job_cancel(sherd_ckpt_job *job);

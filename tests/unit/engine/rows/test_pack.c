@@ -472,6 +472,21 @@ TEST(tensors_that_are_no_rows_are_refused_by_name)
 		assert_refused(SHERD_EUNSUPPORTED, cases[i].reason,
 		               pack_tensors(STORE, "f", NULL, 0, SHERD_DTYPE_NONE, "d", err));
 	}
+	const sherd_tensor narrow = {"a", SHERD_F32, 2, shape_2x2, 16}, wide = {"a", SHERD_F32, 2, shape_2x3, 24};
+	sherd_bundle *two[2];
+	put_safetensors(STORE, "f", &narrow, 1, zeros, 16);
+	assert_ok(sherd_bundle_open(&two[0], STORE, "f", NULL, err));
+	put_safetensors(STORE, "f", &wide, 1, zeros, 24);
+	assert_ok(sherd_bundle_open(&two[1], STORE, "f", NULL, err));
+	const sherd_rows_source sources[] = {{.bundle = two[0]}, {.bundle = two[1]}};
+	sherd_error e = {0};
+	assert_int_equal(sherd_rows_pack_sources(STORE, "d", sources, 2, NULL, &e), SHERD_EUNSUPPORTED);
+	assert_int_equal(e.index, 1);
+	assert_int_equal(sherd_rows_pack_bundle(STORE, "d", two[1], (const char *[]){"z"}, 1, 0, NULL, &e),
+	                 SHERD_ENOTFOUND);
+	assert_true(e.index == SHERD_NO_INDEX);
+	sherd_bundle_close(two[0]);
+	sherd_bundle_close(two[1]);
 	const sherd_tensor empty = {"e", SHERD_F32, 2, shape_0x3, 0};
 	put_safetensors(STORE, "f", &empty, 1, NULL, 0);
 	assert_refused(SHERD_ECORRUPT, "empty", pack_tensors(STORE, "f", NULL, 0, SHERD_DTYPE_NONE, "d", err));
