@@ -56,6 +56,12 @@ int shd_buf_check(const shd_buf *b, sherd_error *err)
 	return b->failed ? shd_fail_nomem(err) : SHERD_OK;
 }
 
+int shd_buf_end(shd_buf *b, sherd_error *err)
+{
+	shd_buf_u8(b, 0);
+	return shd_buf_check(b, err);
+}
+
 char *shd_buf_take(shd_buf *b)
 {
 	if (!shd_buf_reserve(b, 1))

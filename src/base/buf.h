@@ -24,6 +24,8 @@ void shd_buf_append(shd_buf *b, const void *data, size_t len);
 void shd_buf_zero(shd_buf *b, size_t len); /* appends zero bytes */
 __attribute__((format(printf, 2, 3))) void shd_buf_printf(shd_buf *b, const char *fmt, ...);
 int shd_buf_check(const shd_buf *b, sherd_error *err);
+/* Ends a text with its NUL, and tells whether all of it is there. */
+int shd_buf_end(shd_buf *b, sherd_error *err);
 /* Hands out the bytes with a NUL after them (not counted) and empties the buffer; NULL when it failed. */
 char *shd_buf_take(shd_buf *b);
 

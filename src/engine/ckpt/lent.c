@@ -51,13 +51,11 @@ static int list_others(asking *g, sherd_error *err)
 	SHD_AUTO_BUF folder = {0};
 	SHD_AUTO_BUF from = {0};
 	shd_buf_append(&folder, g->prefix, g->folder);
-	shd_buf_u8(&folder, 0);
-	TRY(shd_buf_check(&folder, err));
+	TRY(shd_buf_end(&folder, err));
 	do {
 		from.len = 0;
 		shd_buf_append(&from, g->after.data, g->after.len);
-		shd_buf_u8(&from, 0);
-		TRY(shd_buf_check(&from, err));
+		TRY(shd_buf_end(&from, err));
 		g->after.len = 0;
 		TRY(sherd_store_list(g->store, (const char *)folder.data, (const char *)from.data, lent_look, g, err));
 		if (g->nomem)

@@ -296,8 +296,7 @@ int sherd_ckpt_open(sherd_ckpt **out, sherd_store *store, const char *name, cons
 		shd_buf_append(&prefix, parsed.prefix.ptr, parsed.prefix.len);
 	else
 		shd_buf_str(&prefix, name);
-	shd_buf_u8(&prefix, 0);
-	TRY(shd_buf_check(&prefix, err));
+	TRY(shd_buf_end(&prefix, err));
 	return shd_ckpt_open_prefix(out, store, (const char *)prefix.data, options, err);
 }
 
@@ -360,8 +359,7 @@ static int find_in_metadata(sherd_ckpt *c, sherd_store *store, const char *key, 
 	if (name.kind != SHD_CKPT_NAME_SHARD)
 		return SHERD_OK;
 	shd_buf_append(&prefix, name.prefix.ptr, name.prefix.len);
-	shd_buf_u8(&prefix, 0);
-	TRY(shd_buf_check(&prefix, err));
+	TRY(shd_buf_end(&prefix, err));
 	const char *text = (const char *)prefix.data;
 	int rc = shd_ckpt_metadata_read(store, text, &c->limits, &c->arena, &c->meta, identity, err);
 	if (rc == SHERD_ENOTFOUND)
@@ -386,8 +384,7 @@ static int open_by_metadata(sherd_ckpt *c, sherd_store *store, const char *key, 
 	shd_ckpt_name name = shd_ckpt_name_parse(key);
 	SHD_AUTO_BUF prefix = {0};
 	shd_buf_append(&prefix, name.prefix.ptr, name.prefix.len);
-	shd_buf_u8(&prefix, 0);
-	TRY(shd_buf_check(&prefix, err));
+	TRY(shd_buf_end(&prefix, err));
 	ckpt_shard named;
 	TRY(shd_ckpt_named_shard_open(&named, store, (const char *)prefix.data, m, err));
 	shd_ckpt_shard_done(f);

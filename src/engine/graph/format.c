@@ -25,8 +25,7 @@ static int graph_format_probe_folder(shd_evidence *e, sherd_error *err)
 	TRY(config);
 	if (current != config) {
 		shd_buf_printf(&manifests, "%s%s" SHD_RFDB_MANIFESTS, e->key, *e->key ? "/" : "");
-		shd_buf_u8(&manifests, 0);
-		TRY(shd_buf_check(&manifests, err));
+		TRY(shd_buf_end(&manifests, err));
 		TRY(sherd_store_list(e->store, (const char *)manifests.data, "", stop, &has_manifests, err));
 	}
 	return current + config + has_manifests >= 2;

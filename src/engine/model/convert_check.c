@@ -56,8 +56,7 @@ int sherd_convert_check(const sherd_bundle *from, sherd_format to, sherd_error *
 	if (!from->model)
 		return SHERD_OK;
 	put_losses(&losses, &from->model->graph);
-	shd_buf_u8(&losses, 0);
-	TRY(shd_buf_check(&losses, err));
+	TRY(shd_buf_end(&losses, err));
 	return losses.len == 1 ? SHERD_OK
 	                       : shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
 	                                  "%s cannot hold the graph, which would be lost: %s", sherd_format_name(to),

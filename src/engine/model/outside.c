@@ -92,8 +92,7 @@ static int look_where_it_should_be(shd_samediff_model *m, sherd_store *store, co
 	sherd_stat stat;
 	sherd_error failure = {0};
 	shd_buf_printf(&key, "%.*s%s" SUFFIX, (int)folder->len, (const char *)folder->data, name);
-	shd_buf_u8(&key, 0);
-	TRY(shd_buf_check(&key, err));
+	TRY(shd_buf_end(&key, err));
 	int rc = sherd_store_stat(&stat, store, (const char *)key.data, &failure);
 	if (rc == SHERD_EIO || rc == SHERD_ENOMEM)
 		return shd_pass(err, rc, &failure);
@@ -123,8 +122,7 @@ static int note_missing(shd_samediff_model *m, sherd_store *store, const shd_buf
 		return SHERD_OK;
 	if (count > NAMED + 1)
 		shd_buf_printf(&text, " and %zu more", count - NAMED - 1);
-	shd_buf_u8(&text, 0);
-	TRY(shd_buf_check(&text, err));
+	TRY(shd_buf_end(&text, err));
 	m->base.missing = shd_arena_str(&m->base.arena, shd_str_of((const char *)text.data));
 	return m->base.missing ? SHERD_OK : shd_fail_nomem(err);
 }
@@ -141,8 +139,7 @@ int shd_samediff_find_outside(shd_samediff_model *m, sherd_store *store, const c
 		return SHERD_OK;
 	put_folder(&folder, key);
 	s.prefix = folder.len;
-	shd_buf_u8(&folder, 0);
-	TRY(shd_buf_check(&folder, err));
+	TRY(shd_buf_end(&folder, err));
 	folder.len--;
 	sherd_error failure = {0};
 	int rc = sherd_store_list(store, (const char *)folder.data, "", outside_see, &s, &failure);

@@ -69,7 +69,6 @@ int shd_model_save_samediff(const sherd_model *model, sherd_store *store, const 
 	                                    .array_count = model->array_count,
 	                                    .without_updater = o->without_updater};
 	shd_samediff_encoding made;
-	shd_meter meter;
 	TRY(save_samediff_check_pairs(model, o, &arena, err));
 	if (!o->replace)
 		TRY(refuse_existing(store, key, err));
@@ -78,10 +77,9 @@ int shd_model_save_samediff(const sherd_model *model, sherd_store *store, const 
 	                                     .size_hint = made.size,
 	                                     .if_identity = o->replace ? o->if_identity : NULL};
 	TRY(sherd_store_write(&writer, store, key, &options, err));
+	SHD_DONE(shd_meter_done) shd_meter meter;
 	shd_meter_init(&meter, o->progress, made.size);
-	int rc = save_samediff_write_all(model, &made, writer, &meter, err);
-	shd_meter_done(&meter);
-	TRY(rc);
+	TRY(save_samediff_write_all(model, &made, writer, &meter, err));
 	TRY(sherd_writer_commit(TAKE(writer), err));
 	if (o->written)
 		*o->written = made.size;

@@ -11,8 +11,7 @@ SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)
 static int put_key(const shd_sdz_store *z, const char *name, shd_buf *out, sherd_error *err)
 {
 	shd_buf_printf(out, "%s%s", z->prefix, name);
-	shd_buf_u8(out, 0);
-	return shd_buf_check(out, err);
+	return shd_buf_end(out, err);
 }
 
 static int begins_like_sdnb(shd_sdz_store *z, const shd_zip_entry *e, bool *out, sherd_error *err)

@@ -19,8 +19,7 @@ static int sdz_verify_check_entries(check *c, sherd_error *err)
 		SHD_AUTO_BUF key = {0};
 		sherd_error found = {0};
 		shd_buf_printf(&key, "%s%s", c->z->prefix, a->by_name[i]->name);
-		shd_buf_u8(&key, 0);
-		TRY(shd_buf_check(&key, err));
+		TRY(shd_buf_end(&key, err));
 		int rc = shd_archive_check(a, a->by_name[i], c->buf, &c->meter, &found);
 		TRY(shd_report_take(c->report, rc, &found, (const char *)key.data, err));
 	}

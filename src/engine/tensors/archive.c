@@ -89,8 +89,7 @@ int shd_archive_name(const shd_archive *a, const shd_zip_entry *e, sherd_reader 
 {
 	SHD_AUTO_BUF key = {0};
 	shd_buf_printf(&key, "%s/%s", sherd_reader_key(a->reader), e->name);
-	shd_buf_u8(&key, 0);
-	TRY(shd_buf_check(&key, err));
+	TRY(shd_buf_end(&key, err));
 	reader->key = strdup((const char *)key.data);
 	reader->store = a->reader->store;
 	return reader->key ? SHERD_OK : shd_fail_nomem(err);

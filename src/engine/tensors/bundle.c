@@ -52,6 +52,7 @@ void sherd_bundle_close(sherd_bundle *bundle)
 		return;
 	if (bundle->ops->close)
 		bundle->ops->close(bundle);
+	sherd_reader_close(bundle->reader);
 	shd_map_done(&bundle->names);
 	shd_arena_done(&bundle->arena);
 	free(bundle);
@@ -121,12 +122,11 @@ int sherd_bundle_prepare(const sherd_bundle *bundle, const size_t *tensors, size
 {
 	static const sherd_bundle_options defaults;
 	const sherd_bundle_options *o = options ? options : &defaults;
-	shd_meter meter;
 	for (size_t i = 0; tensors && i < count; i++)
 		TRY(tensors_bundle_check_index(bundle, tensors[i], err));
 	if (!bundle->ops->prepare)
 		return SHERD_OK;
-	size_t *all = NULL;
+	SHD_AUTO_FREE size_t *all = NULL;
 	if (!tensors) {
 		count = bundle->count;
 		all = calloc(count + 1, sizeof(*all));
@@ -135,12 +135,9 @@ int sherd_bundle_prepare(const sherd_bundle *bundle, const size_t *tensors, size
 		for (size_t i = 0; i < count; i++)
 			all[i] = i;
 	}
+	SHD_DONE(shd_meter_done) shd_meter meter;
 	shd_meter_init(&meter, o->progress, 0);
-	int rc = from_source(bundle, bundle->ops->prepare(bundle, all ? all : tensors, count, o->pool, &meter, err),
-	                     err);
-	shd_meter_done(&meter);
-	free(all);
-	return rc;
+	return from_source(bundle, bundle->ops->prepare(bundle, all ? all : tensors, count, o->pool, &meter, err), err);
 }
 
 int sherd_bundle_map(const void **out, const sherd_bundle *bundle, size_t index, sherd_error *err)

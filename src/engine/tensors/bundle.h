@@ -44,7 +44,8 @@ typedef struct shd_bundle_index {
 struct sherd_bundle {
 	const shd_bundle_ops *ops;
 	sherd_format format;
-	shd_arena arena; /* everything below, and what the format keeps */
+	shd_arena arena;      /* everything below, and what the format keeps */
+	sherd_reader *reader; /* of the one object that it is, which is closed with it; NULL: there is none */
 	size_t count;
 	const sherd_tensor *tensors;     /* in stored order */
 	const struct sherd_model *model; /* whose arrays these are, all of them; NULL: no model's */

@@ -113,8 +113,7 @@ int shd_folder_of(shd_buf *out, const char *key, sherd_error *err)
 {
 	size_t len = (size_t)(shd_str_leaf(key) - key);
 	shd_buf_append(out, key, len ? len - 1 : 0);
-	shd_buf_u8(out, 0);
-	return shd_buf_check(out, err);
+	return shd_buf_end(out, err);
 }
 
 /* The one place where a reason decides: the store has no other word for it. */

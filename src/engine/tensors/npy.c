@@ -10,7 +10,6 @@
 
 typedef struct npy_bundle {
 	sherd_bundle base;
-	sherd_reader *reader;
 	shd_npy head;
 	sherd_tensor tensor;
 } npy_bundle;
@@ -45,7 +44,7 @@ static int tensors_npy_read_part(const sherd_bundle *bundle, size_t index, uint6
                                  sherd_error *err)
 {
 	(void)index;
-	return shd_npy_read(self(bundle)->reader, &self(bundle)->head, offset, buf, len, err);
+	return shd_npy_read(bundle->reader, &self(bundle)->head, offset, buf, len, err);
 }
 
 static int tensors_npy_map(const void **out, const sherd_bundle *bundle, size_t index, sherd_error *err)
@@ -54,15 +53,10 @@ static int tensors_npy_map(const void **out, const sherd_bundle *bundle, size_t 
 	const npy_bundle *n = self(bundle);
 	if (n->head.swap || n->head.fortran)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "no-map", "%.128s is stored in another order", n->tensor.name);
-	return sherd_reader_map(out, n->reader, n->head.data, (size_t)n->head.bytes, err);
+	return sherd_reader_map(out, bundle->reader, n->head.data, (size_t)n->head.bytes, err);
 }
 
-static void tensors_npy_done(sherd_bundle *bundle)
-{
-	sherd_reader_close(((npy_bundle *)bundle)->reader);
-}
-
-static const shd_bundle_ops ops = {.read = tensors_npy_read_part, .map = tensors_npy_map, .close = tensors_npy_done};
+static const shd_bundle_ops ops = {.read = tensors_npy_read_part, .map = tensors_npy_map};
 
 static int tensors_npy_read_head(const sherd_reader *reader, const sherd_limits *limits, shd_npy *out, sherd_error *err)
 {
@@ -91,8 +85,8 @@ static int tensors_npy_open_file(sherd_bundle **out, shd_evidence *e, const sher
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(shd_bundle_new(&b, sizeof(npy_bundle), &ops, SHERD_FORMAT_NPY, err));
 	npy_bundle *n = (npy_bundle *)b;
-	TRY(shd_evidence_take_reader(e, &n->reader, err));
-	TRY(shd_npy_read_head(n->reader, options->limits, &n->head, err));
+	TRY(shd_evidence_take_reader(e, &b->reader, err));
+	TRY(shd_npy_read_head(b->reader, options->limits, &n->head, err));
 	n->tensor = (sherd_tensor){
 		.dtype = n->head.dtype, .ndim = n->head.ndim, .shape = n->head.shape, .bytes = n->head.bytes};
 	TRY(shd_bundle_finish_one(b, &n->tensor, e->key, SHD_NPY_SUFFIX, err));

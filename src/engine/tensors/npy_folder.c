@@ -140,22 +140,20 @@ static int open_array(folder_bundle *b, const char *folder, const shd_npy_entry 
 static int open_arrays(folder_bundle *b, const char *folder, const shd_npy_manifest *m,
                        const sherd_bundle_options *options, sherd_error *err)
 {
-	shd_meter meter;
 	b->arrays = shd_arena_alloc(&b->base.arena, m->count + 1, sizeof(*b->arrays));
 	sherd_tensor *tensors = shd_arena_alloc(&b->base.arena, m->count + 1, sizeof(*tensors));
 	if (!b->arrays || !tensors)
 		return shd_fail_nomem(err);
-	shd_meter_init(&meter, options->progress, m->count);
-	int rc = shd_meter_ask(&meter, err);
-	for (size_t i = 0; i < m->count && rc == SHERD_OK; i++) {
-		rc = open_array(b, folder, &m->arrays[i], options->limits, &b->arrays[i], &tensors[i], err);
-		if (rc == SHERD_OK)
-			rc = shd_meter_add(&meter, 1, err);
-	}
-	shd_meter_done(&meter);
 	b->base.tensors = tensors;
 	b->base.count = m->count;
-	return rc;
+	SHD_DONE(shd_meter_done) shd_meter meter;
+	shd_meter_init(&meter, options->progress, m->count);
+	TRY(shd_meter_ask(&meter, err));
+	for (size_t i = 0; i < m->count; i++) {
+		TRY(open_array(b, folder, &m->arrays[i], options->limits, &b->arrays[i], &tensors[i], err));
+		TRY(shd_meter_add(&meter, 1, err));
+	}
+	return SHERD_OK;
 }
 
 static int open_set(sherd_bundle **out, sherd_store *store, const char *manifest, const shd_head *head,
@@ -224,22 +222,20 @@ static int npy_folder_check_file(sherd_report *r, sherd_store *store, const char
 static int check_files(sherd_report *r, sherd_store *store, const char *key, const shd_npy_manifest *m,
                        const sherd_verify_options *o, sherd_error *err)
 {
-	shd_meter meter;
 	uint64_t total = 0;
-	int rc = SHERD_OK;
 	for (size_t i = 0; i < m->count; i++)
 		total += m->arrays[i].bytes;
+	SHD_DONE(shd_meter_done) shd_meter meter;
 	shd_meter_init(&meter, o->progress, o->quick ? 0 : total);
-	for (size_t i = 0; i < m->count && rc == SHERD_OK; i++) {
+	for (size_t i = 0; i < m->count; i++) {
 		SHD_AUTO_BUF file = {0};
 		sherd_error found = {0};
-		rc = shd_npy_folder_key(&file, key, m->arrays[i].file, err);
-		if (rc == SHERD_OK)
-			rc = npy_folder_check_file(r, store, (const char *)file.data, &m->arrays[i], o, &meter, &found);
-		rc = shd_report_take(r, rc, &found, key, err);
+		TRY(shd_npy_folder_key(&file, key, m->arrays[i].file, err));
+		const char *name = (const char *)file.data;
+		int rc = npy_folder_check_file(r, store, name, &m->arrays[i], o, &meter, &found);
+		TRY(shd_report_take(r, rc, &found, key, err));
 	}
-	shd_meter_done(&meter);
-	return rc;
+	return SHERD_OK;
 }
 
 /* What else lies in the folder. */

@@ -267,23 +267,21 @@ static int npz_take_member(npz_bundle *b, const shd_zip_entry *e, const sherd_li
 
 static int npz_take_members(npz_bundle *b, const sherd_bundle_options *options, sherd_error *err)
 {
-	shd_meter meter;
 	size_t count = b->archive.count;
 	b->members = shd_arena_alloc(&b->base.arena, count + 1, sizeof(*b->members));
 	sherd_tensor *tensors = shd_arena_alloc(&b->base.arena, count + 1, sizeof(*tensors));
 	if (!b->members || !tensors)
 		return shd_fail_nomem(err);
-	shd_meter_init(&meter, options->progress, count);
-	int rc = shd_meter_ask(&meter, err);
-	for (size_t i = 0; i < count && rc == SHERD_OK; i++) {
-		rc = npz_take_member(b, &b->archive.entries[i], options->limits, &b->members[i], &tensors[i], err);
-		if (rc == SHERD_OK)
-			rc = shd_meter_add(&meter, 1, err);
-	}
-	shd_meter_done(&meter);
 	b->base.tensors = tensors;
 	b->base.count = count;
-	return rc;
+	SHD_DONE(shd_meter_done) shd_meter meter;
+	shd_meter_init(&meter, options->progress, count);
+	TRY(shd_meter_ask(&meter, err));
+	for (size_t i = 0; i < count; i++) {
+		TRY(npz_take_member(b, &b->archive.entries[i], options->limits, &b->members[i], &tensors[i], err));
+		TRY(shd_meter_add(&meter, 1, err));
+	}
+	return SHERD_OK;
 }
 
 static int npz_open_archive(shd_archive *a, shd_evidence *e, const sherd_limits *limits, sherd_error *err)
@@ -325,22 +323,20 @@ static int npz_check_member(const shd_archive *a, const shd_zip_entry *e, const 
 static int npz_check_members(sherd_report *r, const shd_archive *a, const char *key, const sherd_verify_options *o,
                              sherd_error *err)
 {
-	shd_meter meter;
 	uint64_t total = 0;
-	int rc = SHERD_OK;
 	SHD_AUTO_FREE void *buf = malloc(SHD_ARCHIVE_CHUNK);
 	if (!buf)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < a->count; i++)
 		total += a->entries[i].size;
+	SHD_DONE(shd_meter_done) shd_meter meter;
 	shd_meter_init(&meter, o->progress, o->quick ? 0 : total);
-	for (size_t i = 0; i < a->count && rc == SHERD_OK; i++) {
+	for (size_t i = 0; i < a->count; i++) {
 		sherd_error found = {0};
-		rc = npz_check_member(a, &a->entries[i], o, buf, &meter, &found);
-		rc = shd_report_take(r, rc, &found, key, err);
+		int rc = npz_check_member(a, &a->entries[i], o, buf, &meter, &found);
+		TRY(shd_report_take(r, rc, &found, key, err));
 	}
-	shd_meter_done(&meter);
-	return rc;
+	return SHERD_OK;
 }
 
 /* Every member by itself, so that all that are damaged are told; then what only opening finds, two of one name. */

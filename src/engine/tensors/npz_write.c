@@ -15,8 +15,7 @@ static int npz_write_tensor(shd_conversion *c, shd_archive_out *out, size_t tens
 	SHD_AUTO_BUF name = {0}, head = {0};
 	const sherd_tensor *t = sherd_bundle_tensor(c->from, tensor);
 	shd_buf_printf(&name, "%s" SHD_NPY_SUFFIX, t->name);
-	shd_buf_u8(&name, 0);
-	TRY(shd_buf_check(&name, err));
+	TRY(shd_buf_end(&name, err));
 	TRY(shd_npy_encode(t, &head, err));
 	TRY(shd_archive_out_begin(out, (const char *)name.data, head.len + t->bytes, ALIGN, err));
 	TRY(shd_archive_out_append(out, head.data, head.len, err));

@@ -8,7 +8,6 @@
 
 typedef struct safetensors_bundle {
 	sherd_bundle base;
-	sherd_reader *reader;
 	const shd_safetensors_entry *entries;
 } safetensors_bundle;
 
@@ -20,22 +19,16 @@ static const safetensors_bundle *self(const sherd_bundle *bundle)
 static int tensors_safetensors_read_part(const sherd_bundle *bundle, size_t index, uint64_t offset, void *buf,
                                          size_t len, sherd_error *err)
 {
-	return sherd_reader_at(self(bundle)->reader, self(bundle)->entries[index].offset + offset, buf, len, err);
+	return sherd_reader_at(bundle->reader, self(bundle)->entries[index].offset + offset, buf, len, err);
 }
 
 static int tensors_safetensors_map(const void **out, const sherd_bundle *bundle, size_t index, sherd_error *err)
 {
 	const shd_safetensors_entry *e = &self(bundle)->entries[index];
-	return sherd_reader_map(out, self(bundle)->reader, e->offset, (size_t)e->tensor.bytes, err);
+	return sherd_reader_map(out, bundle->reader, e->offset, (size_t)e->tensor.bytes, err);
 }
 
-static void tensors_safetensors_done(sherd_bundle *bundle)
-{
-	sherd_reader_close(((safetensors_bundle *)bundle)->reader);
-}
-
-static const shd_bundle_ops ops = {
-	.read = tensors_safetensors_read_part, .map = tensors_safetensors_map, .close = tensors_safetensors_done};
+static const shd_bundle_ops ops = {.read = tensors_safetensors_read_part, .map = tensors_safetensors_map};
 
 static int tensors_safetensors_decode(const sherd_reader *reader, const sherd_limits *limits, shd_arena *arena,
                                       shd_safetensors *out, sherd_error *err)
@@ -65,16 +58,15 @@ static int tensors_safetensors_open_file(sherd_bundle **out, shd_evidence *e, co
 {
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
 	TRY(shd_bundle_new(&b, sizeof(safetensors_bundle), &ops, SHERD_FORMAT_SAFETENSORS, err));
-	safetensors_bundle *st = (safetensors_bundle *)b;
 	shd_safetensors head;
-	TRY(shd_evidence_take_reader(e, &st->reader, err));
-	TRY(shd_bundle_read_safetensors(st->reader, options->limits, &b->arena, &head, err));
+	TRY(shd_evidence_take_reader(e, &b->reader, err));
+	TRY(shd_bundle_read_safetensors(b->reader, options->limits, &b->arena, &head, err));
 	sherd_tensor *tensors = shd_arena_alloc(&b->arena, head.count, sizeof(*tensors));
 	if (!tensors)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < head.count; i++)
 		tensors[i] = head.entries[i].tensor;
-	st->entries = head.entries;
+	((safetensors_bundle *)b)->entries = head.entries;
 	b->count = head.count;
 	b->tensors = tensors;
 	b->pair_count = head.pair_count;

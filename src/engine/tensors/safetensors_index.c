@@ -116,16 +116,14 @@ static int open_piece(index_bundle *b, piece *p, sherd_store *store, const char 
 static int open_pieces(index_bundle *b, sherd_store *store, const char *key, const sherd_bundle_options *options,
                        sherd_error *err)
 {
-	shd_meter meter;
+	SHD_DONE(shd_meter_done) shd_meter meter;
 	shd_meter_init(&meter, options->progress, b->piece_count);
-	int rc = shd_meter_ask(&meter, err);
-	for (uint32_t i = 0; i < b->piece_count && rc == SHERD_OK; i++) {
-		rc = open_piece(b, &b->pieces[i], store, key, options->limits, err);
-		if (rc == SHERD_OK)
-			rc = shd_meter_add(&meter, 1, err);
+	TRY(shd_meter_ask(&meter, err));
+	for (uint32_t i = 0; i < b->piece_count; i++) {
+		TRY(open_piece(b, &b->pieces[i], store, key, options->limits, err));
+		TRY(shd_meter_add(&meter, 1, err));
 	}
-	shd_meter_done(&meter);
-	return rc;
+	return SHERD_OK;
 }
 
 /* Takes the tensors of all files: each must stand in the index under its file. */
@@ -274,8 +272,7 @@ int shd_bundle_name_index(sherd_store *store, const char *key, shd_buf *out, she
 		return shd_pass(err, rc, &failure);
 	shd_buf_str(out, key);
 	shd_buf_str(out, rc == SHERD_ENOTFOUND ? SHD_SAFETENSORS_INDEX_SUFFIX : "");
-	shd_buf_u8(out, 0);
-	return shd_buf_check(out, err);
+	return shd_buf_end(out, err);
 }
 
 /* By the index itself, or by the base that it is named by. */
@@ -285,8 +282,7 @@ static int open_index(sherd_bundle **out, shd_evidence *e, const sherd_bundle_op
 	bool again = true;
 	int rc = SHERD_OK;
 	shd_buf_printf(&index, "%s%s", e->key, e->is_object ? "" : SHD_SAFETENSORS_INDEX_SUFFIX);
-	shd_buf_u8(&index, 0);
-	TRY(shd_buf_check(&index, err));
+	TRY(shd_buf_end(&index, err));
 	const char *name = (const char *)index.data;
 	for (int tries = 0; again && tries < MOST_TRIES; tries++) {
 		shd_head head;
