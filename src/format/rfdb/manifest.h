@@ -146,6 +146,9 @@ int shd_rfdb_edit_decode(const void *data, size_t len, const sherd_limits *limit
  * result borrows from base and edits; tombstones come out ascending and once; counts are those of the last edit. */
 int shd_rfdb_manifest_apply(const shd_rfdb_manifest *base, const shd_rfdb_edit *edits, size_t count, shd_arena *arena,
                             shd_rfdb_manifest *out, sherd_error *err);
+/* The one with this number of all segments that the version names, in nodes and edges and in both levels; NULL after
+ * the last. */
+const shd_rfdb_descriptor *shd_rfdb_manifest_segment(const shd_rfdb_manifest *m, size_t number);
 /* Is a segment id named twice, in nodes and edges and in both levels together? "duplicate-id". */
 int shd_rfdb_manifest_check(const shd_rfdb_manifest *m, sherd_error *err);
 /* Sums up the L0 lists. */

@@ -197,27 +197,27 @@ int shd_rfdb_manifest_apply(const shd_rfdb_manifest *base, const shd_rfdb_edit *
 	return SHERD_OK;
 }
 
-static bool note_ids(heard *seen, const shd_rfdb_descriptors *list, uint64_t *twice)
+const shd_rfdb_descriptor *shd_rfdb_manifest_segment(const shd_rfdb_manifest *m, size_t number)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (!is_news(seen, &list->items[i].id, sizeof(list->items[i].id)) && seen->ok) {
-			*twice = list->items[i].id;
-			return false;
-		}
-	return true;
+	const shd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
+	for (size_t l = 0; l < COUNT_OF(lists); number -= lists[l++]->count)
+		if (number < lists[l]->count)
+			return &lists[l]->items[number];
+	return NULL;
 }
 
 int shd_rfdb_manifest_check(const shd_rfdb_manifest *m, sherd_error *err)
 {
 	heard seen = {.ok = true};
-	uint64_t twice = 0;
-	bool fine = note_ids(&seen, &m->l1_nodes, &twice) && note_ids(&seen, &m->l1_edges, &twice) &&
-	            note_ids(&seen, &m->nodes, &twice) && note_ids(&seen, &m->edges, &twice);
+	const shd_rfdb_descriptor *d;
+	size_t i = 0;
+	while ((d = shd_rfdb_manifest_segment(m, i)) && is_news(&seen, &d->id, sizeof(d->id)) && seen.ok)
+		i++;
 	shd_map_done(&seen.map);
 	if (!seen.ok)
 		return shd_fail_nomem(err);
-	return fine ? SHERD_OK
-	            : shd_fail(err, SHERD_ECORRUPT, "duplicate-id", "segment %" PRIu64 " is named twice", twice);
+	return d ? shd_fail(err, SHERD_ECORRUPT, "duplicate-id", "segment %" PRIu64 " is named twice", d->id)
+	         : SHERD_OK;
 }
 
 shd_rfdb_stats shd_rfdb_stats_of(const shd_rfdb_descriptor *nodes, size_t node_count, const shd_rfdb_descriptor *edges,

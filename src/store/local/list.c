@@ -1,5 +1,7 @@
 #include "store/local/local.h"
 
+#include "base/vec.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -43,9 +45,7 @@ typedef struct level {
 	size_t base; /* how much of the key is the folder */
 	int fd;
 	shd_arena arena;
-	char **names;
-	size_t count, cap;
-	int rc;
+	SHD_VEC(char *) names;
 } level;
 
 static bool is_folder(const char *name)
@@ -100,23 +100,10 @@ static bool local_list_collect(const char *name, unsigned char type, void *arg)
 	(void)snprintf(marked, sizeof(marked), "%s%s", name, folder ? "/" : "");
 	if (!set_key(l, marked) || !is_wanted(l->list, folder))
 		return true;
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 64;
-		char **names = realloc(l->names, cap * sizeof(*names));
-		if (!names) {
-			l->rc = shd_fail_nomem(l->list->err);
-			return false;
-		}
-		l->names = names;
-		l->cap = cap;
-	}
-	l->names[l->count] = shd_arena_str(&l->arena, shd_str_of(marked));
-	if (!l->names[l->count]) {
-		l->rc = shd_fail_nomem(l->list->err);
-		return false;
-	}
-	l->count++;
-	return true;
+	char *kept = shd_arena_str(&l->arena, shd_str_of(marked));
+	l->names.failed |= !kept;
+	shd_vec_push(&l->names, kept);
+	return !l->names.failed;
 }
 
 static int local_list_by_name(const void *a, const void *b)
@@ -132,11 +119,8 @@ static int local_list_emit(listing *list)
 	int rc = shd_local_stat(&stat, list->store, list->key, &why);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_EUNSUPPORTED)
 		return SHERD_OK;
-	if (rc < 0) {
-		if (list->err)
-			*list->err = why;
-		return rc;
-	}
+	if (rc < 0)
+		return shd_pass(list->err, rc, &why);
 	list->stopped = !list->each(list->arg, list->key, &stat);
 	return SHERD_OK;
 }
@@ -165,12 +149,12 @@ static int list_folder(listing *list, size_t base)
 	int rc = shd_local_entries(s->sys, l.fd, local_list_collect, &l, list->err);
 	(void)s->sys->close(s->sys, l.fd);
 	if (rc == SHERD_OK)
-		rc = l.rc;
-	if (rc == SHERD_OK && l.count)
-		qsort(l.names, l.count, sizeof(*l.names), local_list_by_name);
-	for (size_t i = 0; i < l.count && rc == SHERD_OK && !list->stopped; i++)
-		rc = list_entry(&l, l.names[i]);
-	free(l.names);
+		rc = shd_vec_check(&l.names, list->err);
+	if (rc == SHERD_OK && l.names.count)
+		qsort(l.names.items, l.names.count, sizeof(*l.names.items), local_list_by_name);
+	for (size_t i = 0; i < l.names.count && rc == SHERD_OK && !list->stopped; i++)
+		rc = list_entry(&l, l.names.items[i]);
+	shd_vec_done(&l.names);
 	shd_arena_done(&l.arena);
 	return rc;
 }

@@ -82,8 +82,8 @@ int shd_graph_flush_bury(graph_flush *f, sherd_error *err)
 		clear_all(f);
 	} else {
 		TRY(bury_nodes(f, err));
-		for (size_t i = 0; i < f->count; i++) {
-			const graph_target *t = &f->targets[i];
+		for (size_t i = 0; i < f->targets.count; i++) {
+			const graph_target *t = &f->targets.items[i];
 			TRY(exhume_nodes(f, t, err));
 			shd_vec_append(&f->dead_edges, t->dead_edges.items, t->dead_edges.count);
 			shd_vec_append(&f->undead_edges, t->undead_edges.items, t->undead_edges.count);

@@ -31,13 +31,13 @@ static int next_list(next *n, shd_rfdb_kind kind, sherd_error *err)
 	const graph_flush *f = n->flush;
 	const graph_list *old = &f->graph->view.lists[kind];
 	graph_list *list = &n->view.lists[kind];
-	TRY(shd_graph_list_make(list, old->count + f->count, err));
+	TRY(shd_graph_list_make(list, old->count + f->targets.count, err));
 	for (size_t i = 0; i < old->count; i++)
 		if (!f->merge[kind][i])
 			list->items[list->count++] = old->items[i];
-	for (size_t i = 0; i < f->count; i++) {
-		graph_segment *made = f->targets[i].made;
-		if (f->targets[i].kind != kind || !made)
+	for (size_t i = 0; i < f->targets.count; i++) {
+		graph_segment *made = f->targets.items[i].made;
+		if (f->targets.items[i].kind != kind || !made)
 			continue;
 		made->age = f->graph->next_age++;
 		list->items[list->count++] = made;
@@ -147,8 +147,8 @@ static shd_rfdb_compaction compaction_of(const next *n)
 	shd_rfdb_compaction c = f->graph->compaction;
 	if (f->purpose == GRAPH_COMPACT) {
 		c = (shd_rfdb_compaction){.version = n->version, .time_ms = f->time_ns / 1000000};
-		for (size_t i = 0; i < f->count; i++)
-			c.merged += i == 0 || f->targets[i].shard != f->targets[i - 1].shard;
+		for (size_t i = 0; i < f->targets.count; i++)
+			c.merged += i == 0 || f->targets.items[i].shard != f->targets.items[i - 1].shard;
 	}
 	return c;
 }
@@ -190,9 +190,9 @@ static void change_of(const graph_flush *f, shd_rfdb_kind kind, list_change *c)
 		else
 			shd_vec_push(&c->removed, old->items[i]->about.id);
 	}
-	for (size_t i = 0; i < f->count; i++)
-		if (f->targets[i].kind == kind && f->targets[i].made)
-			shd_vec_push(&c->added, f->targets[i].made->about);
+	for (size_t i = 0; i < f->targets.count; i++)
+		if (f->targets.items[i].kind == kind && f->targets.items[i].made)
+			shd_vec_push(&c->added, f->targets.items[i].made->about);
 }
 
 static void encode_edit(const next *n, shd_buf *out)
@@ -256,8 +256,8 @@ static void adopt(next *n)
 	g->view.one_shard = true;
 	g->view.placed = f->placed;
 	n->view = (graph_view){0};
-	for (size_t i = 0; i < f->count; i++)
-		f->targets[i].made = NULL;
+	for (size_t i = 0; i < f->targets.count; i++)
+		f->targets.items[i].made = NULL;
 	shd_graph_counts_done(&g->counts);
 	g->counts = f->counts;
 	f->counts = (graph_counts){0};
@@ -272,13 +272,13 @@ static void adopt(next *n)
 static int note_spilled(const graph_flush *f, sherd_error *err)
 {
 	sherd_graph *g = f->graph;
-	if (!shd_vec_reserve(&g->spilled, f->count)) {
+	if (!shd_vec_reserve(&g->spilled, f->targets.count)) {
 		g->spilled.failed = false; /* what is in it stays, and it can be tried again */
 		return shd_fail_nomem(err);
 	}
-	for (size_t i = 0; i < f->count; i++) {
-		const graph_written w = shd_graph_flush_written(&f->targets[i]);
-		if (f->targets[i].made)
+	for (size_t i = 0; i < f->targets.count; i++) {
+		const graph_written w = shd_graph_flush_written(&f->targets.items[i]);
+		if (f->targets.items[i].made)
 			shd_vec_push(&g->spilled, w);
 	}
 	return SHERD_OK;

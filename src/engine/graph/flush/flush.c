@@ -11,18 +11,12 @@ graph_target *shd_graph_flush_target(graph_flush *f, uint32_t shard, shd_rfdb_ki
 {
 	uint32_t *slot = &f->slots[(size_t)shard * 2 + kind];
 	if (!*slot) {
-		/* Doubles whenever the count is a power of two. */
-		if ((f->count & (f->count - 1)) == 0) {
-			size_t room = f->count ? f->count * 2 : 1;
-			graph_target *larger = realloc(f->targets, room * sizeof(*larger));
-			if (!larger)
-				return NULL;
-			f->targets = larger;
-		}
-		f->targets[f->count++] = (graph_target){.shard = shard, .kind = kind};
-		*slot = (uint32_t)f->count;
+		shd_vec_push(&f->targets, (graph_target){.shard = shard, .kind = kind});
+		if (f->targets.failed)
+			return NULL;
+		*slot = (uint32_t)f->targets.count;
 	}
-	return &f->targets[*slot - 1];
+	return &f->targets.items[*slot - 1];
 }
 
 static int flush_compare(const void *left, const void *right)
@@ -65,10 +59,10 @@ static int number_targets(graph_flush *f, sherd_error *err)
 {
 	sherd_graph *g = f->graph;
 	TRY(know_next_segment(g, err));
-	if (f->count)
-		qsort(f->targets, f->count, sizeof(*f->targets), flush_compare);
-	for (size_t i = 0; i < f->count; i++)
-		f->targets[i].id = g->next_segment++;
+	if (f->targets.count)
+		qsort(f->targets.items, f->targets.count, sizeof(*f->targets.items), flush_compare);
+	for (size_t i = 0; i < f->targets.count; i++)
+		f->targets.items[i].id = g->next_segment++;
 	return SHERD_OK;
 }
 
@@ -88,13 +82,13 @@ static int compare_sizes(const void *left, const void *right)
 
 static int emit_all(graph_flush *f, sherd_error *err)
 {
-	f->by_size = malloc((f->count + 1) * sizeof(*f->by_size));
+	f->by_size = malloc((f->targets.count + 1) * sizeof(*f->by_size));
 	if (!f->by_size)
 		return shd_fail_nomem(err);
-	for (size_t i = 0; i < f->count; i++)
-		f->by_size[i] = &f->targets[i];
-	qsort(f->by_size, f->count, sizeof(graph_target *), compare_sizes);
-	return shd_pool_run(f->graph->pool, f->count, flush_emit, f, err);
+	for (size_t i = 0; i < f->targets.count; i++)
+		f->by_size[i] = &f->targets.items[i];
+	qsort(f->by_size, f->targets.count, sizeof(graph_target *), compare_sizes);
+	return shd_pool_run(f->graph->pool, f->targets.count, flush_emit, f, err);
 }
 
 /* Folders, plan and number of shards are durable before anything uses them. */
@@ -120,8 +114,8 @@ static int extend_shards(graph_flush *f, sherd_error *err)
 static uint64_t work_of(const graph_flush *f)
 {
 	uint64_t rows = 0;
-	for (size_t i = 0; i < f->count; i++)
-		rows += f->targets[i].rows;
+	for (size_t i = 0; i < f->targets.count; i++)
+		rows += f->targets.items[i].rows;
 	return rows;
 }
 
@@ -170,8 +164,8 @@ graph_written shd_graph_flush_written(const graph_target *t)
 /* What was written for a version that did not come about. Numbers are looked for anew, in case others took them. */
 static void flush_undo(graph_flush *f)
 {
-	for (size_t i = 0; i < f->count; i++) {
-		const graph_written w = shd_graph_flush_written(&f->targets[i]);
+	for (size_t i = 0; i < f->targets.count; i++) {
+		const graph_written w = shd_graph_flush_written(&f->targets.items[i]);
 		shd_graph_remove_written(&f->graph->place, &w);
 	}
 	f->graph->next_segment = 0;
@@ -179,16 +173,16 @@ static void flush_undo(graph_flush *f)
 
 static void flush_done(graph_flush *f)
 {
-	for (size_t i = 0; i < f->count; i++) {
-		shd_vec_done(&f->targets[i].fresh);
-		shd_vec_done(&f->targets[i].merged);
-		shd_vec_done(&f->targets[i].unburied_nodes);
-		shd_vec_done(&f->targets[i].dead_edges);
-		shd_vec_done(&f->targets[i].undead_edges);
-		shd_graph_tally_done(&f->targets[i].counts);
-		shd_graph_segment_close(f->targets[i].made);
+	for (size_t i = 0; i < f->targets.count; i++) {
+		shd_vec_done(&f->targets.items[i].fresh);
+		shd_vec_done(&f->targets.items[i].merged);
+		shd_vec_done(&f->targets.items[i].unburied_nodes);
+		shd_vec_done(&f->targets.items[i].dead_edges);
+		shd_vec_done(&f->targets.items[i].undead_edges);
+		shd_graph_tally_done(&f->targets.items[i].counts);
+		shd_graph_segment_close(f->targets.items[i].made);
 	}
-	free(f->targets);
+	shd_vec_done(&f->targets);
 	free(f->by_size);
 	free(f->slots);
 	free(f->merge[0]);

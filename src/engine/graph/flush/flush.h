@@ -33,12 +33,11 @@ typedef enum graph_purpose {
 typedef struct graph_flush {
 	sherd_graph *graph;
 	graph_purpose purpose;
-	graph_target *targets; /* by shard, then kind */
-	size_t count;
-	graph_target **by_size; /* the largest first: whoever is last should not have much to do */
-	uint32_t *slots;        /* for shard * 2 + kind: the target's place plus one, 0 when there is none */
-	bool *merge[2];         /* for each segment of the view: it goes into a target */
-	uint16_t *node_shards;  /* for each node of the buffer */
+	SHD_VEC(graph_target) targets; /* by shard, then kind */
+	graph_target **by_size;        /* the largest first: whoever is last should not have much to do */
+	uint32_t *slots;               /* for shard * 2 + kind: the target's place plus one, 0 when there is none */
+	bool *merge[2];                /* for each segment of the view: it goes into a target */
+	uint16_t *node_shards;         /* for each node of the buffer */
 	uint32_t shards;
 	bool scattered; /* a key of the buffer may have rows in another shard: the buffer is settled, and asked */
 	bool placed;    /* of the version to come, as in the view */

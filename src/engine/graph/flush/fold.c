@@ -170,13 +170,13 @@ int shd_graph_flush_fold(graph_flush *f, sherd_error *err)
 		TRY(fold_buried(f, err));
 	if (f->graph->mode == GRAPH_AHEAD && f->purpose != GRAPH_SPILL && !f->graph->loading)
 		TRY(call_pieces(f, err));
-	for (size_t i = 0; i < f->count && !f->graph->loading; i++)
-		fold_shard(f, &f->targets[i]);
+	for (size_t i = 0; i < f->targets.count && !f->graph->loading; i++)
+		fold_shard(f, &f->targets.items[i]);
 	TRY(hand_over(f, SHD_RFDB_NODES, err));
 	TRY(hand_over(f, SHD_RFDB_EDGES, err));
-	for (size_t i = 0; i < f->count; i++) {
-		TRY(shd_vec_check(&f->targets[i].fresh, err));
-		f->targets[i].rows += f->targets[i].fresh_rows;
+	for (size_t i = 0; i < f->targets.count; i++) {
+		TRY(shd_vec_check(&f->targets.items[i].fresh, err));
+		f->targets.items[i].rows += f->targets.items[i].fresh_rows;
 	}
 	return SHERD_OK;
 }

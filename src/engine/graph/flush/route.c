@@ -271,11 +271,11 @@ static int route_run(graph_flush *f, size_t from, size_t to, sherd_error *err)
 /* What was routed before is routed again, since settling moves edges. */
 static int begin_settled(graph_flush *f, sherd_error *err)
 {
-	for (size_t i = 0; i < f->count; i++) {
-		if (f->targets[i].kind != SHD_RFDB_EDGES)
+	for (size_t i = 0; i < f->targets.count; i++) {
+		if (f->targets.items[i].kind != SHD_RFDB_EDGES)
 			continue;
-		f->targets[i].fresh.count = 0;
-		f->targets[i].fresh_rows = 0;
+		f->targets.items[i].fresh.count = 0;
+		f->targets.items[i].fresh_rows = 0;
 	}
 	return shd_graph_settle(f->graph, err);
 }

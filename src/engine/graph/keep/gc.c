@@ -135,10 +135,9 @@ static int lock_doomed(collection *c, verdict *v, sherd_error *err)
 
 static int name_segments(collection *c, const shd_rfdb_manifest *m, sherd_error *err)
 {
-	const shd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
-	for (size_t l = 0; l < COUNT_OF(lists); l++)
-		for (size_t i = 0; i < lists[l]->count; i++)
-			shd_vec_push(&c->segments, lists[l]->items[i].id);
+	const shd_rfdb_descriptor *d;
+	for (size_t i = 0; (d = shd_rfdb_manifest_segment(m, i)); i++)
+		shd_vec_push(&c->segments, d->id);
 	return shd_vec_check(&c->segments, err);
 }
 

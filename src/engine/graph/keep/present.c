@@ -36,19 +36,17 @@ static int list_present(const graph_place *p, graph_present *out, sherd_error *e
 	return l.failed ? shd_fail_nomem(err) : SHERD_OK;
 }
 
-/* The first segment of the version without a file; NULL: all are there. */
-static const shd_rfdb_descriptor *find_absent(const graph_present *present, const shd_rfdb_manifest *m)
+/* Has every segment of the version its file? */
+static bool has_all(const graph_present *present, const shd_rfdb_manifest *m)
 {
-	const shd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
-	for (size_t l = 0; l < COUNT_OF(lists); l++)
-		for (size_t i = 0; i < lists[l]->count; i++) {
-			const shd_rfdb_descriptor *d = &lists[l]->items[i];
-			char name[SHD_RFDB_NAME_MAX];
-			shd_rfdb_segment_name(d->shard, d->id, d->kind, name);
-			if (shd_map_find(&present->map, shd_str_of(name)) == SHD_MAP_NONE)
-				return d;
-		}
-	return NULL;
+	const shd_rfdb_descriptor *d;
+	for (size_t i = 0; (d = shd_rfdb_manifest_segment(m, i)); i++) {
+		char name[SHD_RFDB_NAME_MAX];
+		shd_rfdb_segment_name(d->shard, d->id, d->kind, name);
+		if (shd_map_find(&present->map, shd_str_of(name)) == SHD_MAP_NONE)
+			return false;
+	}
+	return true;
 }
 
 static void present_done(graph_present *present)
@@ -96,7 +94,7 @@ static int take_all(graph_snapshots *s, graph_chain *chain, const graph_present 
 			return shd_pass(err, rc, &failure);
 		if (rc <= 0)
 			continue;
-		if (!find_absent(present, &chain->manifest))
+		if (has_all(present, &chain->manifest))
 			TRY(take_one(s, &s->list, &chain->manifest, err));
 		else if (chain->manifest.tags.count)
 			TRY(take_one(s, &s->tagged, &chain->manifest, err));

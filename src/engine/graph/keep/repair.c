@@ -85,15 +85,6 @@ static sherd_graph_records totals_of(const shd_rfdb_manifest *m)
 
 /* ---- is a version whole? */
 
-static int note_all(graph_checking *c, const shd_rfdb_manifest *m, sherd_error *err)
-{
-	const shd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
-	for (size_t l = 0; l < COUNT_OF(lists); l++)
-		for (size_t i = 0; i < lists[l]->count; i++)
-			TRY(shd_graph_checking_note(c, &lists[l]->items[i], true, err));
-	return SHERD_OK;
-}
-
 static int read_shards(graph_checking *c, sherd_error *err)
 {
 	SHD_DONE(shd_arena_done) shd_arena arena = {0};
@@ -110,7 +101,7 @@ static int keep_repair_look_at(repairing *r, graph_checking *c, const shd_rfdb_m
 {
 	sherd_error found = {0};
 	TRY(read_shards(c, err));
-	TRY(note_all(c, m, err));
+	TRY(shd_graph_checking_note(c, m, true, err));
 	TRY(shd_graph_checking_segments(c, err));
 	bool bad = tell_segments(r, c, told);
 	int rc = bad ? SHERD_OK : shd_graph_checking_version(c, m, &found);

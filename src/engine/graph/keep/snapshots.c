@@ -80,20 +80,14 @@ static void add_segments(census *c, const shd_rfdb_descriptors *list)
 		shd_vec_push(&c->segments, list->items[i].id);
 }
 
-static void add_snapshot(census *c, uint64_t version, uint64_t created_at, const shd_rfdb_tags *tags,
-                         const shd_rfdb_stats *stats)
-{
-	const shd_rfdb_snapshot s = {.version = version, .created_at = created_at, .tags = *tags, .stats = *stats};
-	shd_vec_push(&c->snapshots, s);
-}
-
 static void add_full(census *c, uint64_t version, const shd_rfdb_manifest *m)
 {
-	add_snapshot(c, version, m->created_at, &m->tags, &m->stats);
-	add_segments(c, &m->nodes);
-	add_segments(c, &m->edges);
-	add_segments(c, &m->l1_nodes);
-	add_segments(c, &m->l1_edges);
+	const shd_rfdb_descriptor *d;
+	for (size_t i = 0; (d = shd_rfdb_manifest_segment(m, i)); i++)
+		shd_vec_push(&c->segments, d->id);
+	shd_vec_push(&c->snapshots,
+	             (shd_rfdb_snapshot){
+			     .version = version, .created_at = m->created_at, .tags = m->tags, .stats = m->stats});
 }
 
 static int read_full(census *c, uint64_t version, shd_str text, sherd_error *err)

@@ -206,9 +206,9 @@ static int add_buffer(graph_tally *t, const sherd_graph *g, shd_rfdb_kind kind, 
 static int add_targets(graph_tally *t, const graph_flush *f, shd_rfdb_kind kind, sherd_error *err)
 {
 	const graph_buffer *b = &f->graph->buffer;
-	for (size_t i = 0; i < f->count; i++)
-		if (f->targets[i].kind == kind)
-			shd_graph_tally_merge(t, &f->targets[i].counts);
+	for (size_t i = 0; i < f->targets.count; i++)
+		if (f->targets.items[i].kind == kind)
+			shd_graph_tally_merge(t, &f->targets.items[i].counts);
 	for (size_t i = 0; kind == SHD_RFDB_NODES && i < b->node_count; i++)
 		if (b->nodes[i].dead)
 			TRY(take_node(t, f->graph, b->nodes[i].node.id, err));

@@ -52,8 +52,9 @@ static inline graph_checked *graph_checked_at(const graph_checking *c, size_t pl
 	return c->descriptors.items + place;
 }
 
+/* Notes the segments of a version. */
+int shd_graph_checking_note(graph_checking *c, const shd_rfdb_manifest *m, bool needed, sherd_error *err);
 /* Where a description stands; SIZE_MAX when it was not noted. */
-int shd_graph_checking_note(graph_checking *c, const shd_rfdb_descriptor *about, bool needed, sherd_error *err);
 size_t shd_graph_checking_place(const graph_checking *c, const shd_rfdb_descriptor *about);
 void shd_graph_checking_done(graph_checking *c);
 /* Takes what was found, and empties it; errors in what was given up are warnings, which say what remains to do. */

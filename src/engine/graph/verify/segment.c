@@ -48,7 +48,7 @@ static int copy_texts(shd_arena *arena, shd_rfdb_texts *t, sherd_error *err)
 	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
-int shd_graph_checking_note(graph_checking *c, const shd_rfdb_descriptor *about, bool needed, sherd_error *err)
+static int note_segment(graph_checking *c, const shd_rfdb_descriptor *about, bool needed, sherd_error *err)
 {
 	uint8_t digest[SHD_SHA256_BYTES];
 	graph_checked one = {.about = *about, .needed = needed};
@@ -66,6 +66,14 @@ int shd_graph_checking_note(graph_checking *c, const shd_rfdb_descriptor *about,
 		(void)shd_map_add(&c->seen, (shd_str){key, sizeof(digest)}, c->descriptors.count, &ok);
 	shd_vec_push(&c->descriptors, one);
 	return ok ? shd_vec_check(&c->descriptors, err) : shd_fail_nomem(err);
+}
+
+int shd_graph_checking_note(graph_checking *c, const shd_rfdb_manifest *m, bool needed, sherd_error *err)
+{
+	const shd_rfdb_descriptor *d;
+	for (size_t i = 0; (d = shd_rfdb_manifest_segment(m, i)); i++)
+		TRY(note_segment(c, d, needed, err));
+	return SHERD_OK;
 }
 
 /* ---- their rows */

@@ -169,13 +169,8 @@ static int tell_bad(graph_checking *c, uint64_t version, int rc, const sherd_err
 
 static int note_version(graph_checking *c, const shd_rfdb_manifest *m, const char *key, sherd_error *err)
 {
-	const shd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
-	bool needed = !is_given_up(c, m->version);
 	(void)key;
-	for (size_t l = 0; l < COUNT_OF(lists); l++)
-		for (size_t i = 0; i < lists[l]->count; i++)
-			TRY(shd_graph_checking_note(c, &lists[l]->items[i], needed, err));
-	return SHERD_OK;
+	return shd_graph_checking_note(c, m, !is_given_up(c, m->version), err);
 }
 
 /* Goes through all versions: each() gets those whose manifests can be read; the others are told of when asked to. */
@@ -224,14 +219,13 @@ static int each_version(graph_checking *c, bool tell, version_fn *each, sherd_er
 /* The first of its segments that is gone, or damaged. */
 static const graph_checked *find_bad(const graph_checking *c, const shd_rfdb_manifest *m, bool damaged)
 {
-	const shd_rfdb_descriptors *lists[] = {&m->nodes, &m->edges, &m->l1_nodes, &m->l1_edges};
-	for (size_t l = 0; l < COUNT_OF(lists); l++)
-		for (size_t i = 0; i < lists[l]->count; i++) {
-			size_t place = shd_graph_checking_place(c, &lists[l]->items[i]);
-			const graph_checked *one = place == SHD_MAP_NONE ? NULL : graph_checked_at(c, place);
-			if (one && (damaged ? one->damaged : one->missing))
-				return one;
-		}
+	const shd_rfdb_descriptor *d;
+	for (size_t i = 0; (d = shd_rfdb_manifest_segment(m, i)); i++) {
+		size_t place = shd_graph_checking_place(c, d);
+		const graph_checked *one = place == SHD_MAP_NONE ? NULL : graph_checked_at(c, place);
+		if (one && (damaged ? one->damaged : one->missing))
+			return one;
+	}
 	return NULL;
 }
 
