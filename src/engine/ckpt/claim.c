@@ -201,17 +201,10 @@ int shd_ckpt_clear_dead(sherd_store *store, const char *prefix, uint64_t waiting
 
 static bool any_shard_left(const ckpt_hold *hold)
 {
-	ckpt_files files = {0};
-	bool any = false;
-	if (shd_ckpt_files_open(&files, hold->held.store, hold->prefix, NULL) < 0)
-		return true;
-	for (size_t i = 0; i < files.count && !any; i++) {
-		ckpt_owner owner;
-		any = shd_ckpt_file_owner(hold->held.store, &files.list[i], &owner, NULL) < 0 ||
-		      (owner.known && shd_set_id_equal(&owner.set_id, &hold->claim.set_id));
-	}
-	shd_ckpt_files_done(&files);
-	return any;
+	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
+	sherd_store *store = hold->held.store;
+	return shd_ckpt_files_open(&files, store, hold->prefix, NULL) < 0 ||
+	       shd_ckpt_files_of_set(&files, store, &hold->claim.set_id, NULL, NULL) < 0 || files.count;
 }
 
 void shd_ckpt_forsake(ckpt_hold *hold, ckpt_take_back_fn *take_back, void *arg)

@@ -32,33 +32,15 @@ int shd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed *o
 static int ckpt_clear_remove_files(sherd_store *store, const char *prefix, const ckpt_files *files, shd_meter *meter,
                                    sherd_error *err)
 {
-	ckpt_lent lent = {0};
+	SHD_DONE(shd_ckpt_lent_done) ckpt_lent lent = {0};
 	if (!files->count)
 		return SHERD_OK;
 	TRY(shd_ckpt_lent_open(&lent, store, prefix, NULL, meter, err));
-	int rc = SHERD_OK;
-	for (size_t i = 0; i < files->count && rc == SHERD_OK; i++) {
-		rc = shd_meter_ask(meter, err);
-		if (rc == SHERD_OK && !shd_ckpt_is_lent(&lent, files->list[i].key))
-			rc = sherd_store_remove(store, files->list[i].key, err);
-	}
-	shd_ckpt_lent_done(&lent);
-	return rc;
-}
-
-/* Which shards go: those of this set; with set_id NULL those that tell no set. */
-static int choose_by_owner(sherd_store *store, ckpt_files *files, const sherd_set_id *set_id, shd_meter *meter,
-                           sherd_error *err)
-{
-	size_t chosen = 0;
 	for (size_t i = 0; i < files->count; i++) {
-		ckpt_owner owner = {0};
 		TRY(shd_meter_ask(meter, err));
-		TRY(shd_ckpt_file_owner(store, &files->list[i], &owner, err));
-		if (set_id ? owner.known && shd_set_id_equal(&owner.set_id, set_id) : !owner.known)
-			files->list[chosen++] = files->list[i];
+		if (!shd_ckpt_is_lent(&lent, files->list[i].key))
+			TRY(sherd_store_remove(store, files->list[i].key, err));
 	}
-	files->count = chosen;
 	return SHERD_OK;
 }
 
@@ -77,7 +59,7 @@ static int clear_by_owner(sherd_store *store, const char *prefix, const char *se
 {
 	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	TRY(shd_ckpt_files_open(&files, store, prefix, err));
-	TRY(choose_by_owner(store, &files, set_id, meter, err));
+	TRY(shd_ckpt_files_of_set(&files, store, set_id, meter, err));
 	TRY(ckpt_clear_fence(store, prefix, seen, &files, err));
 	return ckpt_clear_remove_files(store, prefix, &files, meter, err);
 }
@@ -90,32 +72,19 @@ static int clear_all(sherd_store *store, const char *prefix, const char *seen, s
 	return ckpt_clear_remove_files(store, prefix, &files, meter, err);
 }
 
-static int choose_unnamed(const shd_ckpt_meta *meta, const char *prefix, ckpt_files *files, shd_arena *arena,
-                          sherd_error *err)
-{
-	SHD_DONE(shd_map_done) shd_map named = {0};
-	size_t chosen = 0;
-	TRY(shd_ckpt_metadata_files(meta, prefix, arena, &named, err));
-	for (size_t i = 0; i < files->count; i++)
-		if (shd_map_find(&named, shd_str_of(shd_str_leaf(files->list[i].key))) == SHD_MAP_NONE)
-			files->list[chosen++] = files->list[i];
-	files->count = chosen;
-	return SHERD_OK;
-}
-
 /* Shards are listed first and the claim is looked at last: while it is the holder's, nothing that was listed before
  * can belong to a set that is still to be published. Whoever claims later is not in the list. */
 int shd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd_set_id *holder, sherd_error *err)
 {
 	SHD_DONE(shd_arena_done) shd_arena arena = {0};
-	shd_ckpt_meta meta;
 	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
+	shd_ckpt_meta meta;
 	char identity[72];
 	bool claimed = false;
 	TRY(shd_ckpt_files_open(&files, store, prefix, err));
 	TRY(shd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err));
 	TRY(shd_ckpt_claimed_by(store, prefix, holder, &claimed, err));
-	TRY(choose_unnamed(&meta, prefix, &files, &arena, err));
+	TRY(shd_ckpt_files_unnamed(&files, &meta, prefix, &arena, err));
 	return claimed ? ckpt_clear_remove_files(store, prefix, &files, NULL, err) : SHERD_OK;
 }
 

@@ -65,17 +65,26 @@ int shd_ckpt_file_owner(sherd_store *store, const ckpt_file *file, ckpt_owner *o
 	*out = (ckpt_owner){.known = file->named_by_set, .set_id = file->name_id};
 	if (out->known)
 		return SHERD_OK;
-	ckpt_shard s;
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	shd_ckpt_index index;
-	shd_arena arena = {0};
-	int rc = shd_ckpt_shard_open(&s, store, file->key, 0, err);
-	if (rc == SHERD_OK) {
-		rc = shd_ckpt_shard_index(&s, NULL, &arena, &index, &out->known, err);
-		if (rc == SHERD_OK && out->known)
-			out->set_id = index.set_id;
-		shd_ckpt_shard_done(&s);
-	}
-	shd_arena_done(&arena);
+	int rc = shd_ckpt_shard_index_of(store, file->key, NULL, &arena, &index, &out->known, err);
+	if (rc == SHERD_OK && out->known)
+		out->set_id = index.set_id;
 	/* What cannot be read as a shard is nobody's; what cannot be read at all is an error. */
 	return rc == SHERD_EIO || rc == SHERD_ENOMEM ? rc : SHERD_OK;
+}
+
+int shd_ckpt_files_of_set(ckpt_files *files, sherd_store *store, const sherd_set_id *set_id, shd_meter *meter,
+                          sherd_error *err)
+{
+	size_t chosen = 0;
+	for (size_t i = 0; i < files->count; i++) {
+		ckpt_owner owner = {0};
+		TRY(shd_meter_ask(meter, err));
+		TRY(shd_ckpt_file_owner(store, &files->list[i], &owner, err));
+		if (set_id ? owner.known && shd_set_id_equal(&owner.set_id, set_id) : !owner.known)
+			files->list[chosen++] = files->list[i];
+	}
+	files->count = chosen;
+	return SHERD_OK;
 }

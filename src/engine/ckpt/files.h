@@ -3,6 +3,7 @@
 #define SHD_ENGINE_CKPT_FILES_H
 
 #include "base/arena.h"
+#include "base/meter.h"
 #include "format/ckpt/name.h"
 
 #include <sherd/store.h>
@@ -31,6 +32,10 @@ typedef struct ckpt_owner {
 	sherd_set_id set_id;
 } ckpt_owner;
 int shd_ckpt_file_owner(sherd_store *store, const ckpt_file *file, ckpt_owner *out, sherd_error *err);
+
+/* Leaves those of this set on the list; with set_id NULL those that tell no set. meter may be NULL. */
+int shd_ckpt_files_of_set(ckpt_files *files, sherd_store *store, const sherd_set_id *set_id, shd_meter *meter,
+                          sherd_error *err);
 
 static inline bool shd_set_id_equal(const sherd_set_id *a, const sherd_set_id *b)
 {

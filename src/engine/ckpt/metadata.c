@@ -10,7 +10,7 @@ int shd_ckpt_metadata_read(sherd_store *store, const char *prefix, const sherd_l
                            shd_ckpt_meta *out, char identity[72], sherd_error *err)
 {
 	SHD_AUTO_BUF key = {0};
-	shd_head head = {0};
+	SHD_DONE(shd_head_done) shd_head head = {0};
 	shd_ckpt_name_metadata(&key, prefix);
 	TRY(shd_buf_check(&key, err));
 	int rc = shd_head_read(&head, store, (const char *)key.data, limits, err);
@@ -19,7 +19,6 @@ int shd_ckpt_metadata_read(sherd_store *store, const char *prefix, const sherd_l
 		err->reason = "too-long"; /* as of everything that is too long in a checkpoint */
 	if (rc == SHERD_OK)
 		rc = shd_ckpt_meta_decode(head.text, head.len, limits, arena, out, err);
-	free(head.text);
 	return shd_in_object(err, rc, (const char *)key.data);
 }
 
@@ -56,6 +55,19 @@ int shd_ckpt_metadata_files(const shd_ckpt_meta *meta, const char *prefix, shd_a
 		if (!ok)
 			return shd_fail_nomem(err);
 	}
+	return SHERD_OK;
+}
+
+int shd_ckpt_files_unnamed(ckpt_files *files, const shd_ckpt_meta *meta, const char *prefix, shd_arena *arena,
+                           sherd_error *err)
+{
+	SHD_DONE(shd_map_done) shd_map named = {0};
+	size_t chosen = 0;
+	TRY(shd_ckpt_metadata_files(meta, prefix, arena, &named, err));
+	for (size_t i = 0; i < files->count; i++)
+		if (shd_map_find(&named, shd_str_of(shd_str_leaf(files->list[i].key))) == SHD_MAP_NONE)
+			files->list[chosen++] = files->list[i];
+	files->count = chosen;
 	return SHERD_OK;
 }
 

@@ -2,6 +2,7 @@
 #ifndef SHD_ENGINE_CKPT_METADATA_H
 #define SHD_ENGINE_CKPT_METADATA_H
 
+#include "engine/ckpt/files.h"
 #include "base/map.h"
 #include "engine/ckpt/shard.h"
 #include "format/ckpt/meta.h"
@@ -22,6 +23,9 @@ bool shd_ckpt_metadata_changed(sherd_store *store, const char *prefix, const cha
 /* The files that a metadata names, by the last part of their keys; all of it is borrowed or in the arena. */
 int shd_ckpt_metadata_files(const shd_ckpt_meta *meta, const char *prefix, shd_arena *arena, shd_map *out,
                             sherd_error *err);
+/* Leaves those on the list that the metadata does not name. */
+int shd_ckpt_files_unnamed(ckpt_files *files, const shd_ckpt_meta *meta, const char *prefix, shd_arena *arena,
+                           sherd_error *err);
 
 /* Opens the shard and checks its size and head against the metadata. A missing one is SHERD_ECORRUPT, "missing-shard".
  */

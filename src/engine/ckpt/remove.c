@@ -32,13 +32,6 @@ static int remove_metadata(sherd_store *store, const char *prefix, const char *i
 	return rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND ? replaced_meanwhile(err) : rc;
 }
 
-static int remove_remove_files(sherd_store *store, const ckpt_files *files, sherd_error *err)
-{
-	for (size_t i = 0; i < files->count; i++)
-		TRY(sherd_store_remove(store, files->list[i].key, err));
-	return SHERD_OK;
-}
-
 /* Is under the prefix, now that it is claimed, still what was to go? identity "": no metadata. */
 static int look_again(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
 {
@@ -47,35 +40,48 @@ static int look_again(sherd_store *store, const char *prefix, const char *identi
 	return (now.there ? strcmp(now.identity, identity) == 0 : !*identity) ? SHERD_OK : replaced_meanwhile(err);
 }
 
-/* Whoever finishes the removal after us removes no other set than the one with this id. */
+/* The files under the prefix that its metadata does not name, which must have the identity. */
+static int list_strays(sherd_store *store, const char *prefix, const char *identity, ckpt_files *files,
+                       sherd_error *err)
+{
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
+	shd_ckpt_meta meta;
+	char now[72] = "";
+	TRY(shd_ckpt_files_open(files, store, prefix, err));
+	int rc = shd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, now, err);
+	if (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && strcmp(now, identity) != 0))
+		return replaced_meanwhile(err);
+	TRY(rc);
+	return shd_ckpt_files_unnamed(files, &meta, prefix, &arena, err);
+}
+
+/* Whoever finishes the removal after us removes no other set than the one with this id. Of strays nothing is left to be
+ * finished: whoever finds the claim finds the set committed and leaves it. */
 static int remove_claimed(sherd_store *store, const char *prefix, const char *identity, const sherd_set_id *id,
-                          sherd_error *err)
+                          bool strays, sherd_error *err)
 {
 	ckpt_hold hold;
-	ckpt_files files = {0};
+	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	shd_ckpt_claim mine = shd_ckpt_claim_of_us(id, 1, 0);
 	mine.removing = true;
 	TRY(shd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
-	int rc = look_again(store, prefix, identity, err);
-	if (rc == SHERD_OK)
+	int rc = strays ? list_strays(store, prefix, identity, &files, err) : look_again(store, prefix, identity, err);
+	if (rc == SHERD_OK && !strays)
 		rc = shd_ckpt_files_open(&files, store, prefix, err);
-	bool nothing_yet = rc < 0;
-	if (rc == SHERD_OK) {
+	bool begun = rc == SHERD_OK && !strays;
+	if (begun) {
 		rc = remove_metadata(store, prefix, identity, err);
-		nothing_yet = rc == SHERD_ECONFLICT;
+		begun = rc != SHERD_ECONFLICT;
 	}
+	for (size_t i = 0; rc == SHERD_OK && i < files.count; i++)
+		rc = sherd_store_remove(store, files.list[i].key, err);
 	if (rc == SHERD_OK)
-		rc = remove_remove_files(store, &files, err);
-	shd_ckpt_files_done(&files);
-	if (rc < 0 && nothing_yet) {
-		(void)shd_claim_drop(&hold.held, NULL);
-		return rc;
-	}
-	if (rc < 0) {
+		return shd_claim_drop(&hold.held, err);
+	if (begun)
 		shd_claim_leave(&hold.held); /* the claim stays: the next save, prune or removal goes on */
-		return rc;
-	}
-	return shd_claim_drop(&hold.held, err);
+	else
+		(void)shd_claim_drop(&hold.held, NULL);
+	return rc;
 }
 
 int shd_ckpt_remove_set(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
@@ -88,77 +94,28 @@ int shd_ckpt_remove_set(sherd_store *store, const char *prefix, const char *iden
 	id = now.set_id;
 	if (!now.has_set_id)
 		TRY(sherd_set_id_random(&id, err));
-	return remove_claimed(store, prefix, identity, &id, err);
+	return remove_claimed(store, prefix, identity, &id, false, err);
 }
 
 int shd_ckpt_remove_orphans(sherd_store *store, const char *prefix, sherd_error *err)
 {
 	sherd_set_id id;
 	TRY(sherd_set_id_random(&id, err));
-	return remove_claimed(store, prefix, "", &id, err);
-}
-
-/* The files under the prefix that its metadata does not name; *identity is that of the metadata. */
-static int list_strays(sherd_store *store, const char *prefix, ckpt_files *files, char identity[72], sherd_error *err)
-{
-	shd_arena arena = {0};
-	shd_ckpt_meta meta;
-	SHD_DONE(shd_map_done) shd_map named = {0};
-	TRY(shd_ckpt_files_open(files, store, prefix, err));
-	int rc = shd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, identity, err);
-	if (rc == SHERD_OK)
-		rc = shd_ckpt_metadata_files(&meta, prefix, &arena, &named, err);
-	size_t kept = 0;
-	for (size_t i = 0; rc == SHERD_OK && i < files->count; i++)
-		if (shd_map_find(&named, shd_str_of(shd_str_leaf(files->list[i].key))) == SHD_MAP_NONE)
-			files->list[kept++] = files->list[i];
-	files->count = kept;
-	shd_arena_done(&arena);
-	if (rc < 0)
-		shd_ckpt_files_done(files);
-	return rc;
-}
-
-/* Under a removal's claim nobody writes here; should we die, whoever finishes it finds the set committed and leaves it.
- */
-static int remove_listed(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
-{
-	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
-	char now[72] = "";
-	int rc = list_strays(store, prefix, &files, now, err);
-	if (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && strcmp(now, identity) != 0))
-		return replaced_meanwhile(err);
-	TRY(rc);
-	for (size_t i = 0; i < files.count; i++)
-		TRY(sherd_store_remove(store, files.list[i].key, err));
-	return SHERD_OK;
+	return remove_claimed(store, prefix, "", &id, false, err);
 }
 
 int shd_ckpt_remove_strays(sherd_store *store, const char *prefix, const char *identity, bool dry_run, size_t *count,
                            sherd_error *err)
 {
-	ckpt_files files = {0};
-	ckpt_hold hold;
+	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	sherd_set_id id;
-	char now[72] = "";
-	int rc = list_strays(store, prefix, &files, now, err);
-	*count = rc == SHERD_OK ? files.count : 0;
-	shd_ckpt_files_done(&files);
-	if (rc == SHERD_ENOTFOUND)
-		return replaced_meanwhile(err);
-	TRY(rc);
+	*count = 0;
+	TRY(list_strays(store, prefix, identity, &files, err));
+	*count = files.count;
 	if (!*count || dry_run)
 		return SHERD_OK;
 	TRY(sherd_set_id_random(&id, err));
-	shd_ckpt_claim mine = shd_ckpt_claim_of_us(&id, 1, 0);
-	mine.removing = true;
-	TRY(shd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
-	rc = remove_listed(store, prefix, identity, err);
-	if (rc < 0) {
-		(void)shd_claim_drop(&hold.held, NULL);
-		return rc;
-	}
-	return shd_claim_drop(&hold.held, err);
+	return remove_claimed(store, prefix, identity, &id, true, err);
 }
 
 /* Metadata that somebody copied needs the shards of the set that it was copied from. */

@@ -58,18 +58,12 @@ static int ckpt_repair_note(repairing *g, const shd_ckpt_index *index, const cha
 
 static int ckpt_repair_look_at(repairing *g, const ckpt_file *file, sherd_error *err)
 {
-	shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	shd_ckpt_index index;
-	ckpt_shard s;
 	bool found = false;
-	int rc = shd_ckpt_shard_open(&s, g->store, file->key, 0, err);
-	if (rc == SHERD_OK) {
-		rc = shd_ckpt_shard_index(&s, g->options.limits, &arena, &index, &found, err);
-		shd_ckpt_shard_done(&s);
-	}
+	int rc = shd_ckpt_shard_index_of(g->store, file->key, g->options.limits, &arena, &index, &found, err);
 	if (rc == SHERD_OK && found)
 		rc = ckpt_repair_note(g, &index, file->key, err);
-	shd_arena_done(&arena);
 	/* A damaged shard is no candidate; the rank it leaves missing is named later. */
 	return rc == SHERD_EIO || rc == SHERD_ENOMEM ? rc : SHERD_OK;
 }

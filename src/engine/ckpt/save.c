@@ -97,20 +97,17 @@ typedef enum orphans {
 
 static int look_for_orphans(sherd_ckpt_saver *s, orphans *kind, sherd_error *err)
 {
-	ckpt_files files = {0};
+	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	*kind = NO_ORPHANS;
 	TRY(shd_ckpt_files_open(&files, s->store, s->prefix, err));
-	int rc = SHERD_OK;
-	for (size_t i = 0; i < files.count && rc == SHERD_OK && *kind != SOME_DESCRIBED; i++) {
+	for (size_t i = 0; i < files.count && *kind != SOME_DESCRIBED; i++) {
 		ckpt_owner owner;
-		rc = shd_ckpt_file_owner(s->store, &files.list[i], &owner, err);
-		if (rc == SHERD_OK)
-			rc = shd_meter_ask(s->meter, err);
-		if (rc == SHERD_OK && !(owner.known && shd_set_id_equal(&owner.set_id, &s->set_id)))
+		TRY(shd_ckpt_file_owner(s->store, &files.list[i], &owner, err));
+		TRY(shd_meter_ask(s->meter, err));
+		if (!(owner.known && shd_set_id_equal(&owner.set_id, &s->set_id)))
 			*kind = owner.known ? SOME_DESCRIBED : ALL_MUTE;
 	}
-	shd_ckpt_files_done(&files);
-	return rc;
+	return SHERD_OK;
 }
 
 /* SHERD_OK when there are none. */

@@ -16,15 +16,12 @@ typedef enum standing { IS_NOT_OURS, MAY_BE_OURS, IS_OURS } standing;
 static bool mentions_us(const sherd_ckpt_saver *s)
 {
 	SHD_AUTO_BUF key = {0};
-	shd_head now = {0};
+	SHD_DONE(shd_head_done) shd_head now = {0};
 	char id[SHERD_SET_ID_TEXT];
 	sherd_set_id_format(id, &s->set_id);
 	shd_ckpt_name_metadata(&key, s->prefix);
-	if (key.failed || shd_head_read(&now, s->store, (const char *)key.data, NULL, NULL) < 0)
-		return true;
-	bool yes = memmem(now.text, now.len, id, strlen(id)) != NULL;
-	free(now.text);
-	return yes;
+	return key.failed || shd_head_read(&now, s->store, (const char *)key.data, NULL, NULL) < 0 ||
+	       memmem(now.text, now.len, id, strlen(id)) != NULL;
 }
 
 static bool is_as_before(const sherd_ckpt_saver *s, const ckpt_committed *now)

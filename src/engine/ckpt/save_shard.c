@@ -169,19 +169,13 @@ static int repeat(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, ckpt_f
  * claim it is ours. */
 static int find_wreck(const sherd_ckpt_saver *s, const char *key, char identity[72], bool *wreck, sherd_error *err)
 {
-	shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	shd_ckpt_index index;
-	ckpt_shard shard;
 	sherd_stat stat;
 	bool has_index;
 	TRY(sherd_store_stat(&stat, s->store, key, err));
 	sherd_error found = {0};
-	int rc = shd_ckpt_shard_open(&shard, s->store, key, 0, &found);
-	if (rc == SHERD_OK) {
-		rc = shd_ckpt_shard_index(&shard, NULL, &arena, &index, &has_index, &found);
-		shd_ckpt_shard_done(&shard);
-	}
-	shd_arena_done(&arena);
+	int rc = shd_ckpt_shard_index_of(s->store, key, NULL, &arena, &index, &has_index, &found);
 	memcpy(identity, stat.identity, sizeof(stat.identity));
 	*wreck = rc == SHERD_ECORRUPT && strcmp(found.reason, "bad-magic") != 0;
 	return SHERD_OK;

@@ -169,6 +169,16 @@ int shd_ckpt_shard_index(const ckpt_shard *s, const sherd_limits *limits, shd_ar
 	return SHERD_OK;
 }
 
+int shd_ckpt_shard_index_of(sherd_store *store, const char *key, const sherd_limits *limits, shd_arena *arena,
+                            shd_ckpt_index *out, bool *found, sherd_error *err)
+{
+	ckpt_shard s;
+	TRY(shd_ckpt_shard_open(&s, store, key, 0, err));
+	int rc = shd_ckpt_shard_index(&s, limits, arena, out, found, err);
+	shd_ckpt_shard_done(&s);
+	return rc;
+}
+
 /* Opens a file and reads its index; *mine when that names the set. Not there, or damaged: not mine. */
 static int try_file(ckpt_shard *out, sherd_store *store, const char *key, uint32_t rank, const sherd_set_id *set_id,
                     const sherd_limits *limits, shd_arena *arena, shd_ckpt_index *index, bool *mine, sherd_error *err)

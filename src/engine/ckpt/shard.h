@@ -26,6 +26,9 @@ void shd_ckpt_shard_done(ckpt_shard *s);
  * count are the head's. */
 int shd_ckpt_shard_index(const ckpt_shard *s, const sherd_limits *limits, shd_arena *arena, shd_ckpt_index *out,
                          bool *found, sherd_error *err);
+/* The same of a shard that is opened for that. */
+int shd_ckpt_shard_index_of(sherd_store *store, const char *key, const sherd_limits *limits, shd_arena *arena,
+                            shd_ckpt_index *out, bool *found, sherd_error *err);
 
 /* Is a file of this name there, with an index of this set? A shard of another set, or of none, is not found. */
 int shd_ckpt_shard_find(ckpt_shard *out, sherd_store *store, const char *prefix, uint32_t rank,

@@ -13,7 +13,7 @@
 static int check_open(sherd_report *r, const ckpt_shard *s, const sherd_verify_options *o, shd_meter *meter,
                       sherd_error *err)
 {
-	shd_arena arena = {0};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	shd_ckpt_index index = {0};
 	ckpt_scan scan = {.shard = s, .meter = meter};
 	sherd_error found = {0};
@@ -28,10 +28,7 @@ static int check_open(sherd_report *r, const ckpt_shard *s, const sherd_verify_o
 		scan.count = index.count;
 		scan.has_crcs = true;
 	}
-	if (taken == SHERD_OK)
-		taken = shd_ckpt_scan(&scan, r, err);
-	shd_arena_done(&arena);
-	return taken;
+	return taken < 0 ? taken : shd_ckpt_scan(&scan, r, err);
 }
 
 /* What stands in the index must also make sense together: names, and what rank 0 says about the set. */
@@ -112,18 +109,15 @@ int shd_ckpt_verify_incomplete(sherd_report *r, sherd_store *store, const char *
                                const sherd_verify_options *options, sherd_error *err)
 {
 	sherd_error found = {0};
-	ckpt_files files = {0};
+	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	TRY(shd_ckpt_files_open(&files, store, prefix, err));
 	int rc = shd_fail(&found, SHERD_EINCOMPLETE, "incomplete", "%s, but no metadata: the set was not committed",
 	                  files.count ? "shards are there" : "a save has begun");
-	rc = shd_report_take(r, rc, &found, prefix, err);
-	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
+	TRY(shd_report_take(r, rc, &found, prefix, err));
+	for (size_t i = 0; i < files.count; i++) {
 		rc = shd_ckpt_verify_shard(r, store, files.list[i].key, options, err);
-		if (rc == SHERD_ENOTFOUND) /* cleared while we looked */
-			rc = SHERD_OK;
+		if (rc != SHERD_ENOTFOUND) /* cleared while we looked */
+			TRY(rc);
 	}
-	if (rc == SHERD_OK && files.count)
-		rc = verify_alone_check_together(r, store, prefix, options, err);
-	shd_ckpt_files_done(&files);
-	return rc;
+	return files.count ? verify_alone_check_together(r, store, prefix, options, err) : SHERD_OK;
 }

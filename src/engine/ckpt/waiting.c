@@ -15,28 +15,10 @@ static uint64_t age_of(sherd_store *store, int64_t mtime_ns)
 	return now > mtime_ns ? (uint64_t)now - (uint64_t)mtime_ns : 0;
 }
 
-/* Counts the shards of the set; *newest becomes the time of the youngest, if that is later. */
-static int count_ranks(sherd_store *store, const char *prefix, const sherd_set_id *id, uint32_t *ranks, int64_t *newest,
-                       sherd_error *err)
-{
-	ckpt_files files = {0};
-	TRY(shd_ckpt_files_open(&files, store, prefix, err));
-	int rc = SHERD_OK;
-	for (size_t i = 0; i < files.count && rc == SHERD_OK; i++) {
-		ckpt_owner owner = {0};
-		rc = shd_ckpt_file_owner(store, &files.list[i], &owner, err);
-		if (rc < 0 || !owner.known || !shd_set_id_equal(&owner.set_id, id))
-			continue;
-		++*ranks;
-		*newest = files.list[i].mtime_ns > *newest ? files.list[i].mtime_ns : *newest;
-	}
-	shd_ckpt_files_done(&files);
-	return rc;
-}
-
 int shd_ckpt_waiting(sherd_store *store, const char *prefix, const shd_ckpt_claim *claim, ckpt_waiting *out,
                      sherd_error *err)
 {
+	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	ckpt_committed now;
 	int64_t newest = 0;
 	*out = (ckpt_waiting){0};
@@ -45,7 +27,11 @@ int shd_ckpt_waiting(sherd_store *store, const char *prefix, const shd_ckpt_clai
 	TRY(shd_ckpt_committed(store, prefix, &now, err));
 	if (now.has_set_id && shd_set_id_equal(&now.set_id, &claim->set_id))
 		return SHERD_OK;
-	TRY(count_ranks(store, prefix, &claim->set_id, &out->ranks, &newest, err));
+	TRY(shd_ckpt_files_open(&files, store, prefix, err));
+	TRY(shd_ckpt_files_of_set(&files, store, &claim->set_id, NULL, err));
+	for (size_t i = 0; i < files.count; i++)
+		newest = files.list[i].mtime_ns > newest ? files.list[i].mtime_ns : newest;
+	out->ranks = (uint32_t)files.count;
 	out->waiting = out->ranks != 0;
 	out->age_ns = age_of(store, newest);
 	return SHERD_OK;

@@ -214,7 +214,7 @@ static int publish_claim_settle(shd_claim *c, const shd_head *there, const shd_b
 static int try_take(shd_claim *c, const shd_buf *text, const shd_claim_rules *rules, bool patient, bool *seen,
                     sherd_error *err)
 {
-	shd_head there = {0};
+	SHD_DONE(shd_head_done) shd_head there = {0};
 	int rc = publish_claim_create(c, text, rules->mode, err);
 	if (rc == SHERD_ENOTFOUND) /* somebody who gave up has just removed the folder */
 		return 0;
@@ -224,7 +224,6 @@ static int try_take(shd_claim *c, const shd_buf *text, const shd_claim_rules *ru
 	*seen = rc == SHERD_OK;
 	if (rc == SHERD_OK)
 		rc = publish_claim_settle(c, &there, text, rules, patient, err);
-	free(there.text);
 	return rc == SHERD_ENOTFOUND ? 0 : rc;
 }
 
@@ -290,7 +289,7 @@ int shd_claim_take(shd_claim *out, sherd_store *store, const char *key, const sh
 int shd_claim_clear(sherd_store *store, const char *key, const shd_claim_rules *rules, sherd_error *err)
 {
 	shd_claim c;
-	shd_head there = {0};
+	SHD_DONE(shd_head_done) shd_head there = {0};
 	sherd_error failure = {0};
 	TRY(claim_of(&c, store, key, err));
 	int rc = publish_claim_read(&c, &there, &failure);
@@ -298,7 +297,6 @@ int shd_claim_clear(sherd_store *store, const char *key, const shd_claim_rules *
 		rc = publish_claim_clear_dead(&c, &there, rules, &failure);
 	if (rc > 0)
 		rc = publish_claim_held(&c, &there, rules, &failure);
-	free(there.text);
 	return publish_claim_end(NULL, &c, rc == SHERD_ENOTFOUND ? SHERD_OK : rc, &failure, err);
 }
 

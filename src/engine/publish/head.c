@@ -59,6 +59,11 @@ int shd_head_read(shd_head *out, sherd_store *store, const char *key, const sher
 	                     key);
 }
 
+void shd_head_done(shd_head *head)
+{
+	free(TAKE(head->text));
+}
+
 bool shd_head_changed(const shd_head *head, sherd_store *store, const char *key)
 {
 	sherd_stat now;
@@ -96,7 +101,7 @@ static found look_at(const shd_publication *p, const shd_head *now)
 /* identity is that of our head as the store told it, or "". */
 static found look_back(const shd_publication *p, char identity[sizeof(((shd_published *)0)->identity)])
 {
-	shd_head now = {0};
+	SHD_DONE(shd_head_done) shd_head now = {0};
 	int rc = shd_head_read(&now, p->store, p->key, NULL, NULL);
 	if (rc == SHERD_ENOTFOUND) {
 		*identity = 0;
@@ -109,7 +114,6 @@ static found look_back(const shd_publication *p, char identity[sizeof(((shd_publ
 	/* Who comes after us must not be replaced by us. */
 	if (there == IS_OURS && is_text(p, now.text, now.len))
 		memcpy(identity, now.identity, sizeof(now.identity));
-	free(now.text);
 	return there;
 }
 
@@ -188,7 +192,7 @@ static int head_fence(const shd_head *head, sherd_store *store, const char *key,
 
 int shd_head_fence(sherd_store *store, const char *key, const char *seen, sherd_error *err)
 {
-	shd_head head = {0};
+	SHD_DONE(shd_head_done) shd_head head = {0};
 	sherd_error failure = {0};
 	if (sherd_store_caps(store) & SHERD_CAP_LOCK)
 		return SHERD_OK;
@@ -196,6 +200,5 @@ int shd_head_fence(sherd_store *store, const char *key, const char *seen, sherd_
 	if (rc == SHERD_OK || rc == SHERD_ENOTFOUND)
 		rc = strcmp(head.identity, seen) == 0 ? head_fence(&head, store, key, &failure)
 		                                      : fence_refused(&failure);
-	free(head.text);
 	return shd_pass(err, shd_in_object(&failure, rc, key), &failure);
 }

@@ -13,6 +13,9 @@ typedef struct shd_head {
 	char identity[sizeof(((sherd_stat *)0)->identity)];
 } shd_head;
 
+/* Frees the text. */
+void shd_head_done(shd_head *head);
+
 enum { SHD_ATTEMPT_TEXT = 17 }; /* 16 hexadecimal digits */
 /* A random number that nobody else has. */
 int shd_attempt(char out[SHD_ATTEMPT_TEXT], sherd_error *err);

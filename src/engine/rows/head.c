@@ -18,11 +18,10 @@ int shd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, c
 int shd_rows_head_look(rows_head *out, sherd_store *store, const char *folder, sherd_error *err)
 {
 	SHD_AUTO_BUF key = {0};
-	shd_head head = {0};
+	SHD_DONE(shd_head_done) shd_head head = {0};
 	sherd_error failure = {0};
 	TRY(shd_folder_key(&key, folder, SHD_ROWS_MANIFEST, err));
 	int rc = shd_head_read(&head, store, (const char *)key.data, NULL, &failure);
-	free(head.text);
 	if (rc == SHERD_ENOTFOUND)
 		memcpy(out->identity, head.identity, sizeof(out->identity));
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_ELIMIT || rc == SHERD_OK)

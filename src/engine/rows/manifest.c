@@ -12,14 +12,13 @@ int shd_rows_manifest_read(sherd_store *store, const char *folder, const sherd_l
 {
 	SHD_AUTO_BUF key = {0};
 	TRY(shd_folder_key(&key, folder, SHD_ROWS_MANIFEST, err));
-	shd_head head = {0};
+	SHD_DONE(shd_head_done) shd_head head = {0};
 	TRY(shd_head_read(&head, store, (const char *)key.data, limits, err));
 	if (seen) {
 		seen->bytes = head.len;
 		memcpy(seen->identity, head.identity, sizeof(seen->identity));
 	}
 	int rc = shd_rows_manifest_decode(head.text, head.len, limits, arena, out, err);
-	free(head.text);
 	return shd_in_object(err, rc, (const char *)key.data);
 }
 
