@@ -100,6 +100,28 @@ static const sherd_ckpt_item plain_1[] = {
 };
 static const sherd_ckpt_shard_items plain_shards[] = {{plain_0, COUNT_OF(plain_0)}, {plain_1, COUNT_OF(plain_1)}};
 
+/* Types in blocks, cut between them, one that is known by its name alone, and metadata with types. */
+static const uint8_t blocks[] = "blocks of four-bit numbers and whatever else may come";
+static const sherd_ckpt_item types_0[] = {
+	{.tensor = {"f4", SHERD_F4, 2, DIMS(3, 4)}, .data = blocks},
+	{.tensor = {"f6", SHERD_F6_E3M2, 2, DIMS(2, 2)}, .data = blocks + 1},
+	{.tensor = {"opaque", SHERD_OPAQUE, 1, DIMS(9), 5, "I4 \"x\""}, .data = blocks + 2},
+	{.tensor = {"q4_0", SHERD_Q4_0, 2, DIMS(1, 32)},
+         .global_shape = DIMS(2, 32),
+         .global_offset = DIMS(0, 0),
+         .data = blocks},
+};
+static const sherd_ckpt_item types_1[] = {
+	{.tensor = {"q4_0", SHERD_Q4_0, 2, DIMS(1, 32)},
+         .global_shape = DIMS(2, 32),
+         .global_offset = DIMS(1, 0),
+         .data = blocks + 18},
+	{.tensor = {"scale", SHERD_F8_E8M0, 1, DIMS(3)}, .data = blocks + 3},
+};
+static const sherd_ckpt_shard_items types_shards[] = {{types_0, COUNT_OF(types_0)}, {types_1, COUNT_OF(types_1)}};
+static const sherd_pair types_fields[] = {{"alignment", "32"}, {SHERD_TYPES_KEY, "{\"alignment\": \"U32\"}"}};
+static const sherd_ckpt_about types_about = {.fields = types_fields, .field_count = COUNT_OF(types_fields)};
+
 static int save_all(sherd_store *store, sherd_error *err)
 {
 	sherd_ckpt_save_options o = {.world = 2, .set_id = &first_id, .time_ns = NOON, .about = &about};
@@ -108,6 +130,8 @@ static int save_all(sherd_store *store, sherd_error *err)
 	sherd_ckpt_save_options again = {.set_id = &second_id, .time_ns = NOON + 1, .replace = true};
 	const sherd_ckpt_shard_items one = {of_rank_0, 3};
 	TRY(sherd_ckpt_save(store, "bare", &one, &again, err));
+	sherd_ckpt_save_options typed = {.world = 2, .set_id = &first_id, .time_ns = NOON, .about = &types_about};
+	TRY(sherd_ckpt_save(store, "types", types_shards, &typed, err));
 	sherd_ckpt_save_options csharp = o;
 	csharp.layout = SHERD_CKPT_LAYOUT_CSHARP;
 	return sherd_ckpt_save(store, "hashed", plain_shards, &csharp, err);
@@ -155,9 +179,9 @@ TEST(saving_again_gives_the_same_bytes)
 	assert_ok(save_all(store, err));
 	comparing g = {store, 0};
 	assert_ok(sherd_store_list(store, "", "", compare_with_file, &g, err));
-	assert_int_equal(g.count, 8);
+	assert_int_equal(g.count, 11);
 	/* and two of older writers: zeros where nobody said anything, and no digests of the C# layout */
-	assert_int_equal(source_folder_each(FOLDER, count_file), 13);
+	assert_int_equal(source_folder_each(FOLDER, count_file), 16);
 }
 
 static void open_golden(sherd_store **store, sherd_ckpt **ckpt, const char *prefix)
@@ -207,6 +231,26 @@ TEST(the_small_set_holds_what_was_saved)
 	assert_holds(c, "complex", SHERD_C64, complex_pair, sizeof(complex_pair));
 	assert_int_equal(sherd_ckpt_tensor(c, sherd_ckpt_find(c, "step"))->ndim, 0);
 	assert_int_equal(sherd_ckpt_tensor(c, sherd_ckpt_find(c, "cut"))->shape[0], 4);
+}
+
+TEST(the_set_of_types_holds_what_was_saved)
+{
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	sherd_bundle *b = NULL;
+	const sherd_value *values;
+	open_golden(&store, &c, "types");
+	assert_int_equal(sherd_ckpt_count(c), 5);
+	assert_holds(c, "f4", SHERD_F4, blocks, 6);
+	assert_holds(c, "f6", SHERD_F6_E3M2, blocks + 1, 3);
+	assert_holds(c, "opaque", SHERD_OPAQUE, blocks + 2, 5);
+	assert_holds(c, "q4_0", SHERD_Q4_0, blocks, 36);
+	assert_holds(c, "scale", SHERD_F8_E8M0, blocks + 3, 3);
+	assert_string_equal(sherd_ckpt_tensor(c, sherd_ckpt_find(c, "opaque"))->type_name, "I4 \"x\"");
+	assert_ok(sherd_bundle_of_ckpt(&b, c, err));
+	assert_int_equal(sherd_bundle_values(&values, b), 1);
+	assert_int_equal(*(const uint32_t *)values->items, 32);
+	sherd_bundle_close(b);
 }
 
 TEST(the_small_set_says_what_was_said_about_it)
@@ -328,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(saving_again_gives_the_same_bytes),
 		cmocka_unit_test(the_small_set_holds_what_was_saved),
+		cmocka_unit_test(the_set_of_types_holds_what_was_saved),
 		cmocka_unit_test(the_small_set_says_what_was_said_about_it),
 		cmocka_unit_test(every_tensor_begins_at_a_multiple_of_64),
 		cmocka_unit_test(the_bare_set_says_nothing),

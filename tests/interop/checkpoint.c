@@ -40,8 +40,12 @@ static int print_tensor(const sherd_ckpt *ckpt, size_t index, sherd_error *err)
 	if (rc == SHERD_OK) {
 		(void)printf("%s\n {\"name\": ", index ? "," : "");
 		print_text(t->name);
-		(void)printf(", \"dtype\": \"%s%s\", \"shape\": [", t->dtype == SHERD_OPAQUE ? "Opaque:" : "",
-		             sherd_tensor_type(t));
+		char type[SHERD_MAX_TYPE_NAME + 8];
+		(void)snprintf(type, sizeof(type), "%s%s", t->dtype == SHERD_OPAQUE ? "Opaque:" : "",
+		               sherd_tensor_type(t));
+		(void)printf(", \"dtype\": ");
+		print_text(type);
+		(void)printf(", \"shape\": [");
 		for (uint32_t d = 0; d < t->ndim; d++)
 			(void)printf("%s%llu", d ? ", " : "", (unsigned long long)t->shape[d]);
 		(void)printf("], \"hex\": \"");

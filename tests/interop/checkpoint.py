@@ -59,7 +59,7 @@ def python_reads_what_the_library_wrote(program, folder):
 
 
 def both_read_the_golden_sets(program):
-    for prefix, count in (("small", 11), ("replaced", 3), ("csharp", 4)):
+    for prefix, count in (("small", 11), ("replaced", 3), ("csharp", 4), ("types", 5)):
         path = os.path.join(GOLDEN, prefix)
         found = read_checkpoint.read_set(path)["tensors"]
         if len(found) != count:

@@ -76,14 +76,14 @@ static int container_open_read_array(const sherd_model *model, size_t array, uin
                                      sherd_error *err)
 {
 	const shd_container_model *m = (const shd_container_model *)model;
-	const container_record *r;
+	const container_record *r = NULL;
 	TRY(shd_container_model_record(m, array, &r, err));
 	return shd_container_read(r, offset, buf, len, m->cache, model->pool, err);
 }
 
 static int container_open_map_array(const void **out, const sherd_model *model, size_t array, sherd_error *err)
 {
-	const container_record *r;
+	const container_record *r = NULL;
 	TRY(shd_container_model_record((const shd_container_model *)model, array, &r, err));
 	return shd_container_map(r, out, err);
 }

@@ -52,8 +52,8 @@ static int values_of(shd_conversion *c, shd_safetensors_index *index, sherd_erro
 static int safetensors_write_prepare(shd_conversion *c, shd_conversion_object *o, const size_t *members, size_t count,
                                      bool part, sherd_error *err)
 {
-	const sherd_pair *pairs;
-	size_t pair_count;
+	const sherd_pair *pairs = NULL;
+	size_t pair_count = 0;
 	TRY(texts_of(c, &pairs, &pair_count, err));
 	if (part && c->from->index) {
 		pairs = c->from->index->pairs;

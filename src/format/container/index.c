@@ -252,7 +252,7 @@ static int container_index_take_text(record *r, uint32_t len, const char **out, 
 int shd_container_record_decode(const shd_container_entry *entry, const uint8_t *raw, const sherd_limits *limits,
                                 shd_arena *arena, shd_container_array *out, sherd_error *err)
 {
-	record r = {.entry = entry, .arena = arena, .limits = shd_limits_or_default(limits)};
+	record r = {.entry = entry, .arena = arena, .limits = shd_limits_or_default(limits), .a.tensor.name = ""};
 	uint8_t hash[SHD_CONTAINER_HASH];
 	r.c = shd_cursor_over(raw, entry->length);
 	if (shd_crc32(0, raw, entry->length) != entry->crc)

@@ -44,7 +44,7 @@ static bool is_storable(shd_samediff_encoder *e, const sherd_tensor *t)
 	for (uint32_t i = 0; fits && i < t->ndim; i++)
 		fits = t->shape[i] <= INT64_MAX;
 	if (!fits)
-		shd_samediff_refuse(e, "the shape of %.128s does not fit", t->name);
+		shd_samediff_refuse(e, "the shape of %.128s", t->name);
 	return fits;
 }
 
