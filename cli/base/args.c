@@ -1,4 +1,5 @@
 #include "base/args.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -172,44 +173,37 @@ int cli_args_count(const cli_args *args, const char *name, uint32_t least, uint3
 	return SHERD_OK;
 }
 
-/* Digits, and what stands after them. */
-static bool take_digits(const char *text, uint64_t *out, const char **end)
-{
-	char *rest;
-	errno = 0;
-	unsigned long long v = strtoull(text, &rest, 10);
-	*out = v;
-	*end = rest;
-	return *text >= '0' && *text <= '9' && !errno;
-}
-
 int cli_args_u64(const cli_args *args, const char *name, uint64_t least, uint64_t *out, sherd_error *err)
 {
 	const char *text = cli_args_text(args, name), *end;
 	uint64_t v;
 	if (!text)
 		return SHERD_OK;
-	if (!take_digits(text, &v, &end) || *end || v < least)
+	if (!cli_text_digits(text, &v, &end) || *end || v < least)
 		return cli_usage(err, "--%s must be a number from %" PRIu64 " to %" PRIu64, name, least, UINT64_MAX);
 	*out = v;
 	return SHERD_OK;
 }
 
+/* A number times what the letter behind it stands for, or times plain. */
+static bool take_scaled(const char *text, const char *letters, const uint64_t *factors, uint64_t plain, uint64_t *out)
+{
+	const char *end, *letter;
+	uint64_t v;
+	if (!cli_text_digits(text, &v, &end))
+		return false;
+	letter = *end ? strchr(letters, *end) : NULL;
+	if (*end && (!letter || end[1]))
+		return false;
+	return !__builtin_mul_overflow(v, letter ? factors[letter - letters] : plain, out);
+}
+
 int cli_args_size(const cli_args *args, const char *name, uint64_t *out, sherd_error *err)
 {
-	static const char letters[] = "KMGT";
-	const char *text = cli_args_text(args, name), *end, *letter = NULL;
-	uint64_t v;
-	if (!text)
-		return SHERD_OK;
-	bool good = take_digits(text, &v, &end) && v > 0;
-	if (good && *end) {
-		letter = strchr(letters, *end);
-		good = letter && !end[1];
-	}
-	if (letter && good)
-		good = !__builtin_mul_overflow(v, UINT64_C(1) << (10 * (letter - letters + 1)), &v);
-	if (!good)
+	static const uint64_t factors[] = {UINT64_C(1) << 10, UINT64_C(1) << 20, UINT64_C(1) << 30, UINT64_C(1) << 40};
+	const char *text = cli_args_text(args, name);
+	uint64_t v = *out;
+	if (text && (!take_scaled(text, "KMGT", factors, 1, &v) || !v))
 		return cli_usage(err, "--%s must be a number of bytes, such as 4096, 64K, 8M or 2G", name);
 	*out = v;
 	return SHERD_OK;
@@ -217,18 +211,12 @@ int cli_args_size(const cli_args *args, const char *name, uint64_t *out, sherd_e
 
 int cli_args_span(const cli_args *args, const char *name, uint64_t *out, sherd_error *err)
 {
-	static const char letters[] = "smhd";
-	static const uint64_t seconds[] = {1, 60, 3600, 86400};
-	const char *text = cli_args_text(args, name), *end, *letter = letters;
-	uint64_t v;
-	if (!text)
-		return SHERD_OK;
-	bool good = take_digits(text, &v, &end);
-	if (good && *end) {
-		letter = strchr(letters, *end);
-		good = letter && !end[1];
-	}
-	if (!good || __builtin_mul_overflow(v, seconds[letter - letters] * UINT64_C(1000000000), &v))
+	enum { SECOND = 1000000000 };
+	static const uint64_t factors[] = {SECOND, UINT64_C(60) * SECOND, UINT64_C(3600) * SECOND,
+	                                   UINT64_C(86400) * SECOND};
+	const char *text = cli_args_text(args, name);
+	uint64_t v = *out;
+	if (text && !take_scaled(text, "smhd", factors, SECOND, &v))
 		return cli_usage(err, "--%s must be a time such as 90, 90s, 15m, 12h or 7d", name);
 	*out = v;
 	return SHERD_OK;

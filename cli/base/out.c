@@ -171,6 +171,19 @@ void cli_out_problem(cli_out *out, const sherd_error *problem, bool warning)
 	(void)fputc('\n', stderr);
 }
 
+void cli_out_warn(cli_out *out, const char *object, const char *fmt, ...)
+{
+	sherd_error warning = {.offset = SHERD_NO_OFFSET, .index = SHERD_NO_INDEX};
+	va_list ap;
+	if (out->json || out->quiet)
+		return;
+	(void)snprintf(warning.object, sizeof(warning.object), "%s", object);
+	va_start(ap, fmt);
+	(void)vsnprintf(warning.message, sizeof(warning.message), fmt, ap);
+	va_end(ap);
+	cli_out_problem(out, &warning, true);
+}
+
 void cli_out_error(cli_out *out, const sherd_error *err)
 {
 	sherd_error ignored;

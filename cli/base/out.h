@@ -53,6 +53,8 @@ void cli_table_done(cli_table *table);
 void cli_out_error(cli_out *out, const sherd_error *err);
 /* One problem of several: always a line. */
 void cli_out_problem(cli_out *out, const sherd_error *problem, bool warning);
+/* A warning of an object: not with --quiet, not with --json, whose document has to tell. */
+__attribute__((format(printf, 3, 4))) void cli_out_warn(cli_out *out, const char *object, const char *fmt, ...);
 
 /* A line that was asked for and does not belong on standard output. */
 void cli_out_aside(cli_out *out, const char *line);

@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -173,4 +174,13 @@ void cli_text_join(char *out, size_t room, const char *between, const char *text
 {
 	size_t used = strlen(out);
 	(void)snprintf(out + used, room - used, "%s%s", used ? between : "", text);
+}
+
+bool cli_text_digits(const char *text, uint64_t *out, const char **end)
+{
+	char *rest;
+	errno = 0;
+	*out = strtoull(text, &rest, 10);
+	*end = rest;
+	return *text >= '0' && *text <= '9' && !errno;
 }

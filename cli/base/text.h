@@ -42,4 +42,7 @@ void cli_text_size(uint64_t bytes, char out[CLI_TEXT_SIZE]);
 void cli_text_f64(double v, char out[CLI_TEXT_NUMBER]);
 void cli_text_f32(float v, char out[CLI_TEXT_NUMBER]);
 
+/* A number of digits alone, and what stands behind it; false: there is none, or it is too large. */
+bool cli_text_digits(const char *text, uint64_t *out, const char **end);
+
 #endif

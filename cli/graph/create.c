@@ -83,25 +83,6 @@ static int tell_resharded(cli_state *cli, const char *path, const sherd_graph_la
 	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-/* Where the command tells people anything. */
-static bool can_warn(const cli_state *cli, const char *path, sherd_error *warning)
-{
-	*warning = (sherd_error){.offset = SHERD_NO_OFFSET, .index = SHERD_NO_INDEX};
-	(void)snprintf(warning->object, sizeof(warning->object), "%s", path);
-	return !cli->out.json && !cli->out.quiet;
-}
-
-static void warn_of_lost(cli_state *cli, const char *path, uint64_t edges)
-{
-	sherd_error warning;
-	if (!can_warn(cli, path, &warning) || !edges)
-		return;
-	(void)snprintf(warning.message, sizeof(warning.message),
-	               "%" PRIu64 " edge%s not copied: the source is no node of the graph", edges,
-	               cli_text_plural(edges));
-	cli_out_problem(&cli->out, &warning, true);
-}
-
 int cli_db_reshard(cli_state *cli, const sherd_graph *from, const char *path, const sherd_graph_layout *layout,
                    sherd_graph_reshard_result *result, sherd_error *err)
 {
@@ -111,24 +92,22 @@ int cli_db_reshard(cli_state *cli, const sherd_graph *from, const char *path, co
 	TRY(cli_place_open_any(&to, path, true, err));
 	int rc = cli_place_blame(&to, sherd_graph_reshard(from, to.store, to.key, layout, &options, result, err), err);
 	cli_out_clear_bar(&cli->out);
-	if (rc == SHERD_OK)
-		warn_of_lost(cli, path, result->lost_edges);
-	return rc;
+	TRY(rc);
+	if (result->lost_edges)
+		cli_out_warn(&cli->out, path, "%" PRIu64 " edge%s not copied: the source is no node of the graph",
+		             result->lost_edges, cli_text_plural(result->lost_edges));
+	return SHERD_OK;
 }
 
 /* They are of the real server, which made them of the database as it lies there. */
 static int warn_of_pins(cli_state *cli, const cli_db *from, sherd_error *err)
 {
-	sherd_error warning;
 	cli_db_bytes bytes;
 	char size[CLI_TEXT_SIZE];
 	TRY(cli_db_blame(from, cli_db_weigh(from, &bytes, err), err));
-	if (!can_warn(cli, from->path, &warning) || !bytes.pins)
-		return SHERD_OK;
 	cli_text_size(bytes.pins, size);
-	(void)snprintf(warning.message, sizeof(warning.message), "pins of the server are not copied: derive_pins, %s",
-	               size);
-	cli_out_problem(&cli->out, &warning, true);
+	if (bytes.pins)
+		cli_out_warn(&cli->out, from->path, "pins of the server are not copied: derive_pins, %s", size);
 	return SHERD_OK;
 }
 

@@ -1,8 +1,8 @@
 #include "graph/db.h"
 
+#include "base/text.h"
 #include "base/watch.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -56,10 +56,9 @@ void cli_db_close(cli_db *db)
 
 static int parse_version(const char *text, uint64_t *out, sherd_error *err)
 {
-	char *end;
-	errno = 0;
-	unsigned long long v = strtoull(text, &end, 10);
-	if (errno || *end || *text < '0' || *text > '9' || !v)
+	const char *end;
+	uint64_t v;
+	if (!cli_text_digits(text, &v, &end) || *end || !v)
 		return cli_usage(err, "'%.64s' is no version: a number from 1, or a tag KEY=VALUE", text);
 	*out = v;
 	return SHERD_OK;

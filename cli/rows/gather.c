@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "rows/rows.h"
 #include "rows/stream.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,17 +33,6 @@ static int add_id(id_list *l, uint64_t id, sherd_error *err)
 	return SHERD_OK;
 }
 
-static bool rows_gather_take_id(const char **at, uint64_t *out)
-{
-	char *end;
-	errno = 0;
-	unsigned long long v = strtoull(*at, &end, 10);
-	bool good = **at >= '0' && **at <= '9' && !errno;
-	*at = end;
-	*out = v;
-	return good;
-}
-
 /* Numbers and ranges A:B, separated by commas, spaces and ends of lines. total bounds what a range may ask for. */
 static int take_ids(id_list *l, const char *text, uint64_t total, sherd_error *err)
 {
@@ -50,11 +40,11 @@ static int take_ids(id_list *l, const char *text, uint64_t total, sherd_error *e
 	for (const char *at = text + strspn(text, between); *at; at += strspn(at, between)) {
 		const char *word = at;
 		uint64_t from, to;
-		bool good = rows_gather_take_id(&at, &from), range = good && *at == ':';
+		bool good = cli_text_digits(at, &from, &at), range = good && *at == ':';
 		to = from + 1;
 		if (range) {
 			at++;
-			good = rows_gather_take_id(&at, &to);
+			good = cli_text_digits(at, &to, &at);
 		}
 		if (!good || (*at && !strchr(between, *at)))
 			return cli_usage(err, "ids are numbers and ranges such as 7,3,10:20, not %.32s", word);

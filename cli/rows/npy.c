@@ -4,39 +4,57 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The head of version 1.0 that NumPy writes for any array of two dimensions. */
-enum { HEAD = 128, FIXED = 10 };
-
-static const char *descr_of(sherd_dtype dtype)
+const char *cli_npy_name(sherd_dtype dtype)
 {
-	return dtype == SHERD_F64 ? "<f8" : dtype == SHERD_F32 ? "<f4" : dtype == SHERD_F16 ? "<f2" : NULL;
+	static const char *const names[SHERD_DTYPE_COUNT] = {
+		[SHERD_BOOL] = "|b1", [SHERD_U8] = "|u1",  [SHERD_I8] = "|i1",  [SHERD_U16] = "<u2",
+		[SHERD_I16] = "<i2",  [SHERD_U32] = "<u4", [SHERD_I32] = "<i4", [SHERD_U64] = "<u8",
+		[SHERD_I64] = "<i8",  [SHERD_F16] = "<f2", [SHERD_F32] = "<f4", [SHERD_F64] = "<f8",
+		[SHERD_C64] = "<c8",
+	};
+	return (unsigned)dtype < SHERD_DTYPE_COUNT ? names[dtype] : NULL;
 }
 
-static void make_head(const cli_npy_out *n, char out[HEAD + 1])
+size_t cli_npy_head(char *out, const char *name, const uint64_t *shape, uint32_t ndim)
 {
-	static const char magic[FIXED + 1] = "\x93NUMPY\x01\x00\x76\x00";
-	memcpy(out, magic, FIXED);
-	int len = snprintf(out + FIXED, HEAD + 1 - FIXED,
-	                   "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRIu64 ", %" PRIu64 "), }",
-	                   descr_of(n->dtype), n->rows, n->width);
-	memset(out + FIXED + len, ' ', (size_t)(HEAD - FIXED - len));
-	out[HEAD - 1] = '\n';
+	size_t n = (size_t)snprintf(
+		out, CLI_NPY_HEAD, "%cNUMPY%c%c..{'descr': '%s', 'fortran_order': False, 'shape': (", 0x93, 1, 0, name);
+	for (uint32_t i = 0; i < ndim; i++)
+		n += (size_t)snprintf(out + n, CLI_NPY_HEAD - n, "%s%" PRIu64, i ? ", " : "", shape[i]);
+	n += (size_t)snprintf(out + n, CLI_NPY_HEAD - n, "%s), }", ndim == 1 ? "," : "");
+	size_t text = n;
+	if (ndim) /* NumPy leaves room for the first dimension to grow */
+		n += 21 - (size_t)snprintf(NULL, 0, "%" PRIu64, shape[0]);
+	size_t whole = n + 1 + 64 - (n + 1) % 64;
+	memset(out + text, ' ', whole - text);
+	out[whole - 1] = '\n';
+	out[8] = (char)((whole - 10) & 0xFF);
+	out[9] = (char)((whole - 10) >> 8);
+	return whole;
+}
+
+/* The first dimension may grow, so that all heads of a file have one length. */
+static size_t rows_npy_head(const cli_npy_out *n, char *out)
+{
+	const uint64_t shape[] = {n->rows, n->width};
+	return cli_npy_head(out, cli_npy_name(n->dtype), shape, 2);
 }
 
 static int rows_npy_begin(cli_npy_out *n, bool replace, sherd_error *err)
 {
-	char head[HEAD + 1];
-	const sherd_write_options options = {.mode = replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, .head = HEAD};
-	make_head(n, head);
+	char head[CLI_NPY_HEAD];
+	size_t len = rows_npy_head(n, head);
+	const sherd_write_options options = {.mode = replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
+	                                     .head = (uint32_t)len};
 	TRY(sherd_store_write(&n->writer, n->place.store, n->place.key, &options, err));
-	return sherd_writer_append(n->writer, head, HEAD, err);
+	return sherd_writer_append(n->writer, head, len, err);
 }
 
 int cli_npy_begin(cli_npy_out *n, const char *path, bool replace, sherd_dtype dtype, uint64_t width, sherd_error *err)
 {
 	sherd_stat stat;
 	*n = (cli_npy_out){.path = path, .dtype = dtype, .width = width};
-	if (!descr_of(dtype))
+	if (!cli_npy_name(dtype))
 		return cli_usage(err, "NumPy has no bfloat16: --format npy goes with --dtype f64, f32 or f16");
 	TRY(cli_place_open(&n->place, path, true, err));
 	int rc = SHERD_OK;
@@ -58,12 +76,11 @@ int cli_npy_add(cli_npy_out *n, const void *data, size_t rows, sherd_error *err)
 
 int cli_npy_end(cli_npy_out *n, int rc, sherd_error *err)
 {
-	char head[HEAD + 1];
+	char head[CLI_NPY_HEAD];
 	sherd_writer *writer = n->writer;
 	n->writer = NULL;
 	if (rc == SHERD_OK && writer) {
-		make_head(n, head);
-		rc = sherd_writer_fill(writer, 0, head, HEAD, err);
+		rc = sherd_writer_fill(writer, 0, head, rows_npy_head(n, head), err);
 		if (rc == SHERD_OK) {
 			rc = sherd_writer_commit(writer, err);
 			writer = NULL;

@@ -86,14 +86,9 @@ static int open_source(packing *p, const char *path, sherd_error *err)
 
 void cli_rows_warn_of_overflow(cli_state *cli, const char *path, uint64_t count, sherd_dtype dtype)
 {
-	sherd_error warning = {.reason = "overflow", .offset = SHERD_NO_OFFSET};
-	if (!count || cli->out.json || cli->out.quiet)
-		return;
-	(void)snprintf(warning.object, sizeof(warning.object), "%s", path);
-	(void)snprintf(warning.message, sizeof(warning.message),
-	               "%" PRIu64 " finite value%s too large for %s: stored as infinity", count,
-	               count == 1 ? " is" : "s are", sherd_dtype_describe(dtype)->name);
-	cli_out_problem(&cli->out, &warning, true);
+	if (count)
+		cli_out_warn(&cli->out, path, "%" PRIu64 " finite value%s too large for %s: stored as infinity", count,
+		             count == 1 ? " is" : "s are", sherd_dtype_describe(dtype)->name);
 }
 
 static int rows_pack_tell(const packing *p, const char *path, uint64_t before, sherd_error *err)

@@ -4,8 +4,8 @@
 #include "graph/db.h"
 #include "base/lost.h"
 #include "rows/rows.h"
+#include "base/text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,25 +23,18 @@ static int pick(cli_cat *cat, const char *name, sherd_error *err)
 }
 
 /* One end of A:B; an empty one stays as it is. */
-static bool cat_take_end(const char *text, size_t len, uint64_t *out)
+static bool cat_take_end(const char *text, const char *end, uint64_t *out)
 {
-	char *end;
-	if (!len)
-		return true;
-	errno = 0;
-	unsigned long long v = strtoull(text, &end, 10);
-	if (errno || *text < '0' || *text > '9' || end != text + len)
-		return false;
-	*out = v;
-	return true;
+	const char *rest;
+	return text == end || (cli_text_digits(text, out, &rest) && rest == end);
 }
 
 static int take_range(cli_cat *cat, const char *text, uint64_t rows, sherd_error *err)
 {
 	const char *colon = strchr(text, ':');
 	cat->ranged = true;
-	if (!colon || !cat_take_end(text, (size_t)(colon - text), &cat->rows[0]) ||
-	    !cat_take_end(colon + 1, strlen(colon + 1), &cat->rows[1]))
+	if (!colon || !cat_take_end(text, colon, &cat->rows[0]) ||
+	    !cat_take_end(colon + 1, text + strlen(text), &cat->rows[1]))
 		return cli_usage(err, "--range must be A:B");
 	if (cat->rows[0] > cat->rows[1] || cat->rows[1] > rows)
 		return cli_fail(err, SHERD_EINVAL, "bad-range", "--range %.64s is not within 0:%" PRIu64, text, rows);

@@ -1,5 +1,6 @@
 #include "tensors/cat.h"
 #include "base/doc.h"
+#include "rows/npy.h"
 #include "base/text.h"
 #include "base/value.h"
 
@@ -134,47 +135,16 @@ int cli_cat_raw(const cli_cat *cat, sherd_error *err)
 	                                                             : copy_unsized(cat, err);
 }
 
-/* NumPy's name for an element type; NULL where it has none. */
-static const char *numpy_name(sherd_dtype dtype)
-{
-	static const char *const names[SHERD_DTYPE_COUNT] = {
-		[SHERD_BOOL] = "|b1", [SHERD_U8] = "|u1",  [SHERD_I8] = "|i1",  [SHERD_U16] = "<u2",
-		[SHERD_I16] = "<i2",  [SHERD_U32] = "<u4", [SHERD_I32] = "<i4", [SHERD_U64] = "<u8",
-		[SHERD_I64] = "<i8",  [SHERD_F16] = "<f2", [SHERD_F32] = "<f4", [SHERD_F64] = "<f8",
-		[SHERD_C64] = "<c8",
-	};
-	return (unsigned)dtype < SHERD_DTYPE_COUNT ? names[dtype] : NULL;
-}
-
-/* The bytes that NumPy writes: magic, version 1.0, length of the text, the text padded to a multiple of 64. */
-static void print_npy_head(const cli_cat *cat, const char *name)
-{
-	const sherd_tensor *t = cat->tensor;
-	char head[2048];
-	size_t n =
-		(size_t)snprintf(head, sizeof(head), "%cNUMPY%c%c..{'descr': '%s', 'fortran_order': False, 'shape': (",
-	                         0x93, 1, 0, name);
-	for (uint32_t i = 0; i < t->ndim; i++)
-		n += (size_t)snprintf(head + n, sizeof(head) - n, "%s%" PRIu64, i ? ", " : "",
-		                      i ? t->shape[i] : cat->rows[1] - cat->rows[0]);
-	n += (size_t)snprintf(head + n, sizeof(head) - n, "%s), }", t->ndim == 1 ? "," : "");
-	/* NumPy leaves room for the first dimension to grow. */
-	if (t->ndim)
-		n += 21 - (size_t)snprintf(NULL, 0, "%" PRIu64, cat->rows[1] - cat->rows[0]);
-	size_t text = strlen(head + 10) + 10, whole = n + 1 + 64 - (n + 1) % 64;
-	memset(head + text, ' ', whole - text);
-	head[whole - 1] = '\n';
-	head[8] = (char)((whole - 10) & 0xFF);
-	head[9] = (char)((whole - 10) >> 8);
-	cli_out_bytes(&cat->cli->out, head, whole);
-}
-
 int cli_cat_npy(const cli_cat *cat, sherd_error *err)
 {
-	const char *name = numpy_name(cat->tensor->dtype);
+	const char *name = cli_npy_name(cat->tensor->dtype);
+	uint64_t shape[SHERD_MAX_DIMS];
+	char head[CLI_NPY_HEAD];
 	if (!name)
 		return cli_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "%.100s is %s, which NumPy files cannot hold",
 		                cat->tensor->name, sherd_tensor_type(cat->tensor));
-	print_npy_head(cat, name);
+	memcpy(shape, cat->tensor->shape, cat->tensor->ndim * sizeof(shape[0]));
+	shape[0] = cat->rows[1] - cat->rows[0];
+	cli_out_bytes(&cat->cli->out, head, cli_npy_head(head, name, shape, cat->tensor->ndim));
 	return cat_print_copy_all(cat, err);
 }

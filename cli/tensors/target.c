@@ -222,17 +222,6 @@ static size_t count_lost_pairs(const cli_target *target, const sherd_bundle *bun
 	return holds ? 0 : sherd_bundle_pairs(&pairs, bundle);
 }
 
-static void warn_of_pairs(cli_state *cli, const cli_target *target, size_t lost)
-{
-	sherd_error warning = {.reason = "cannot-hold", .offset = SHERD_NO_OFFSET};
-	if (!lost || target->drop_pairs || cli->out.json || cli->out.quiet)
-		return;
-	(void)snprintf(warning.object, sizeof(warning.object), "%s", target->path);
-	(void)snprintf(warning.message, sizeof(warning.message), "%s has no place for metadata: %zu pair%s left out",
-	               target->info->name, lost, lost == 1 ? " is" : "s are");
-	cli_out_problem(&cli->out, &warning, true);
-}
-
 static int target_tell(cli_state *cli, const cli_target *target, const sherd_bundle *bundle,
                        const written_counts *written, sherd_error *err)
 {
@@ -251,7 +240,9 @@ static int target_tell(cli_state *cli, const cli_target *target, const sherd_bun
 	cli_rows_warn_of_overflow(cli, target->path, written->overflowed,
 	                          target->info->id == SHERD_FORMAT_ROWS_BF16 ? SHERD_BF16 : SHERD_F32);
 	size_t lost = count_lost_pairs(target, bundle);
-	warn_of_pairs(cli, target, lost);
+	if (lost && !target->drop_pairs)
+		cli_out_warn(&cli->out, target->path, "%s has no place for metadata: %zu pair%s left out",
+		             target->info->name, lost, lost == 1 ? " is" : "s are");
 	cli_doc doc = cli_doc_begin(&cli->out);
 	cli_doc_put_text(&doc, "path", target->path);
 	cli_doc_put_text(&doc, "head", head);
