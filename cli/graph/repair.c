@@ -96,7 +96,7 @@ static int graph_repair(cli_state *cli, const cli_db *db, bool dry_run, sherd_er
 	                                      .pool = cli->pool,
 	                                      .progress = &cli->progress,
 	                                      .lost = graph_repair_tell_lost,
-	                                      .arg = &l};
+	                                      .lost_arg = &l};
 	int rc = cli_clock_time(&options.time_ns, err);
 	cli_doc_put_text(&doc, "path", db->path);
 	cli_doc_put_open(&doc, "lost", '[');

@@ -17,14 +17,12 @@ SHERD_BEGIN_DECLS
 
 typedef struct sherd_bundle sherd_bundle;
 
-/* Told of each file of a set that cannot be used, then of each tensor that is lost with them. */
-typedef void sherd_lost_fn(void *arg, const sherd_error *lost);
-
 typedef struct sherd_bundle_options {
 	sherd_pool *pool;
 	const sherd_limits *limits;
 	const sherd_progress *progress; /* counts the files of a set */
-	/* Of a checkpoint, open what is there: as sherd_ckpt_options has it. */
+	/* Of a checkpoint, open what is there: as sherd_ckpt_options has it. Told of each file of a set that cannot be
+	 * used, then of each tensor that is lost with them. */
 	sherd_lost_fn *lost;
 	void *lost_arg;
 } sherd_bundle_options;

@@ -61,6 +61,9 @@ typedef struct sherd_error {
 	const struct sherd_store *store;
 } sherd_error;
 
+/* Told of one object or tensor that is lost, where a call goes on without it. */
+typedef void sherd_lost_fn(void *arg, const sherd_error *lost);
+
 /* A constant English phrase for a code; never NULL. */
 SHERD_API const char *sherd_status_name(sherd_status code);
 

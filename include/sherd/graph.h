@@ -354,8 +354,8 @@ typedef struct sherd_graph_repair_options {
 	sherd_pool *pool;
 	const sherd_progress *progress;
 	/* Told of everything that is missing or damaged in the newest version, by its object. May be NULL. */
-	void (*lost)(void *arg, const sherd_error *what);
-	void *arg;
+	sherd_lost_fn *lost;
+	void *lost_arg;
 } sherd_graph_repair_options;
 
 /* The live records of a version as its manifest counts them; the rows of its segments where it does not. */

@@ -33,7 +33,7 @@ typedef struct sherd_lock sherd_lock;
 #define SHERD_CAP_MAP (1u << 0)     /* readers can map */
 #define SHERD_CAP_DURABLE (1u << 1) /* what is committed survives power loss */
 #define SHERD_CAP_LOCK (1u << 2)    /* objects can be locked */
-#define SHERD_CAP_MKDIR (1u << 3)   /* folders exist by themselves */
+#define SHERD_CAP_MKDIR (1u << 3)   /* folders can be made and removed */
 #define SHERD_CAP_REMOTE (1u << 4)  /* bytes come over a network: better read than mapped */
 #define SHERD_CAP_HELD (1u << 5)    /* bytes are held in memory: no disk can fail under a map */
 

@@ -13,10 +13,17 @@ TEST(raising_fills_the_error_and_returns_the_code)
 	assert_string_equal(err.reason, "bad-argument");
 	assert_string_equal(err.message, "7 is odd");
 	assert_true(err.offset == SHERD_NO_OFFSET);
+	assert_true(err.index == SHERD_NO_INDEX);
 	assert_string_equal(err.object, "");
 	assert_int_equal(err.os_errno, 0);
 	assert_int_equal(shd_fail_at(&err, SHERD_ECORRUPT, "bad-magic", 88, "x"), SHERD_ECORRUPT);
 	assert_int_equal(err.offset, 88);
+	assert_int_equal(shd_fail_of(&err, SHERD_EINVAL, "bad-argument", 7, "%d", 1), SHERD_EINVAL);
+	assert_int_equal(err.index, 7);
+	assert_int_equal(shd_at_index(&err, SHERD_OK, 8), SHERD_OK);
+	assert_int_equal(err.index, 7);
+	assert_int_equal(shd_at_index(&err, SHERD_EINVAL, SHERD_NO_INDEX), SHERD_EINVAL);
+	assert_true(err.index == SHERD_NO_INDEX);
 	assert_int_equal(shd_fail_nomem(&err), SHERD_ENOMEM);
 	assert_string_equal(err.reason, "no-memory");
 }
@@ -29,6 +36,7 @@ TEST(nobody_needs_to_ask_for_the_error)
 	assert_int_equal(shd_fail_nomem(NULL), SHERD_ENOMEM);
 	assert_int_equal(shd_in_object(NULL, SHERD_EIO, "k"), SHERD_EIO);
 	assert_int_equal(shd_shift_offset(NULL, SHERD_EIO, 4), SHERD_EIO);
+	assert_int_equal(shd_fail_of(NULL, SHERD_EINVAL, "bad-argument", 1, "x"), SHERD_EINVAL);
 }
 
 TEST(failures_of_the_system_become_codes_that_a_caller_can_act_on)

@@ -25,7 +25,7 @@ typedef struct repairing {
 static void keep_repair_tell(const repairing *r, const sherd_error *what)
 {
 	if (r->options->lost)
-		r->options->lost(r->options->arg, what);
+		r->options->lost(r->options->lost_arg, what);
 }
 
 /* A segment that is gone, with what was in it. */
