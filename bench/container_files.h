@@ -1,6 +1,5 @@
 /* bench/container_files.h - models to be measured, and what others need for the same. */
-#ifndef SHD_BENCH_CONTAINER_FILES_H
-#define SHD_BENCH_CONTAINER_FILES_H
+#pragma once
 
 #include <sherd/model.h>
 
@@ -33,5 +32,3 @@ double bench_hdf5_pack(const uint8_t *from, uint64_t bytes, uint64_t *packed);
 
 /* Bytes that this process has read by system calls. */
 uint64_t bench_bytes_read(void);
-
-#endif

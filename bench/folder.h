@@ -1,6 +1,5 @@
 /* bench/folder.h - folders for databases, below bench_folder(). */
-#ifndef SHD_BENCH_FOLDER_H
-#define SHD_BENCH_FOLDER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -9,5 +8,3 @@ char *bench_folder_make(void);
 void bench_folder_remove(char *path);
 /* Bytes of all files in it, and of those whose names end so. suffix NULL: all. */
 uint64_t bench_folder_bytes(const char *path, const char *suffix);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Files of 50 nodes; ids are hashes of texts, as parsers give them. Of the edges from a node three fifths stay in its
  * file, the others lead anywhere. */
-#ifndef SHD_BENCH_GRAPH_DATA_H
-#define SHD_BENCH_GRAPH_DATA_H
+#pragma once
 
 #include <sherd/graph.h>
 
@@ -50,5 +49,3 @@ uint64_t graph_see_edge(const sherd_graph_edge *edge);
 
 /* Ids of the nodes in an order that nobody can foresee; free() it. */
 sherd_graph_id *graph_random_ids(graph_size size, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* bench/graph_ours.h - graphs in our own databases. Whatever goes wrong ends the program. */
-#ifndef SHD_BENCH_GRAPH_OURS_H
-#define SHD_BENCH_GRAPH_OURS_H
+#pragma once
 
 #include "graph_data.h"
 
@@ -35,5 +34,3 @@ uint64_t graph_ours_edges(const graph_ours *o, sherd_graph_id id, bool incoming)
 
 /* Bytes of memory that is this process's alone: not files that it has mapped. */
 uint64_t graph_private_memory(void);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Nodes under their id; edges under source, destination and type, and once more by destination. A value holds all that
  * a record has. Whatever goes wrong ends the program. */
-#ifndef SHD_BENCH_GRAPH_PEERS_H
-#define SHD_BENCH_GRAPH_PEERS_H
+#pragma once
 
 #include "graph_data.h"
 
@@ -31,5 +30,3 @@ size_t graph_value_node(const sherd_graph_node *n, uint8_t out[GRAPH_VALUE_MAX])
 /* Texts borrow from what they are read out of. */
 void graph_node_value(const void *value, sherd_graph_node *out);
 void graph_edge_key(const void *key, size_t len, bool reverse, sherd_graph_edge *out);
-
-#endif

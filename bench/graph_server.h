@@ -2,8 +2,7 @@
  *
  * Everything goes through the socket, so that times of single calls are those of a client. Content hashes stay out: its
  * requests have none. What fails there is said in one line, and the benchmark goes on without it. */
-#ifndef SHD_BENCH_GRAPH_SERVER_H
-#define SHD_BENCH_GRAPH_SERVER_H
+#pragma once
 
 #include "graph_data.h"
 #include "python.h"
@@ -28,5 +27,3 @@ void graph_server_close(graph_server *s);
 double graph_server_look(graph_server *s, const char *what, double *p99);
 /* Milliseconds of replacing all that belongs to the file. */
 double graph_server_commit(graph_server *s, const graph_file *f);
-
-#endif

@@ -1,8 +1,7 @@
 /* bench/machine.h - what this machine can do at best, by the plainest code: the limits that we are measured against.
  *
  * Whatever goes wrong here ends the program. */
-#ifndef SHD_BENCH_MACHINE_H
-#define SHD_BENCH_MACHINE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ void bench_reset_peak(void);
 /* Runs fn in a process of its own and gives what it wrote to its result. */
 typedef void bench_child_fn(void *arg, double *result);
 double bench_in_child(bench_child_fn *fn, void *arg);
-
-#endif

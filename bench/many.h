@@ -1,6 +1,5 @@
 /* bench/many.h - checkpoints of very many small pieces. */
-#ifndef SHD_BENCH_MANY_H
-#define SHD_BENCH_MANY_H
+#pragma once
 
 #include <sherd/ckpt.h>
 
@@ -9,5 +8,3 @@
 void bench_save_many(sherd_store *store, const char *prefix, size_t tensors, uint32_t world, bool cut);
 /* The name of a tensor; at least 128 bytes of room. */
 void bench_many_name(size_t tensor, char out[128]);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Two things are measured in turn, again and again; what is reported is the median of both, and the median, least and
  * greatest of the ratios of each turn. Rows are printed as a table at once and as JSON lines at the end. */
-#ifndef SHD_BENCH_MEASURE_H
-#define SHD_BENCH_MEASURE_H
+#pragma once
 
 enum { BENCH_MOST_PAIRS = 64 };
 
@@ -46,5 +45,3 @@ __attribute__((format(printf, 1, 2))) void bench_note(const char *fmt, ...);
 void bench_end(void);
 /* Prints one line to stderr and ends the program. */
 __attribute__((noreturn, format(printf, 1, 2))) void bench_fail(const char *fmt, ...);
-
-#endif

@@ -1,6 +1,5 @@
 /* bench/peers.h - what Python programs use to save tensors, driven from here so that it takes turns with us. */
-#ifndef SHD_BENCH_PEERS_H
-#define SHD_BENCH_PEERS_H
+#pragma once
 
 #include "python.h"
 
@@ -12,5 +11,3 @@ int bench_peers_start(bench_python *p, int memory, uint64_t bytes, uint64_t tens
 const char *bench_peer_version(bench_python *p, const char *peer);
 /* Seconds of saving all tensors to one file, durably. */
 double bench_peer_save(bench_python *p, const char *peer);
-
-#endif

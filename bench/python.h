@@ -1,6 +1,5 @@
 /* bench/python.h - a script of bench/ that works while we wait: a line there, a line back. */
-#ifndef SHD_BENCH_PYTHON_H
-#define SHD_BENCH_PYTHON_H
+#pragma once
 
 #include <stdio.h>
 
@@ -19,5 +18,3 @@ const char *bench_python_line(bench_python *p);
 __attribute__((format(printf, 2, 3))) const char *bench_python_ask(bench_python *p, const char *fmt, ...);
 /* Its input ends; waits until it has, too. */
 void bench_python_stop(bench_python *p);
-
-#endif

@@ -1,8 +1,7 @@
 /* bench/rows_files.h - a set of rows on the disk, and the plainest ways to get through it: limits and peers.
  *
  * Whatever goes wrong here ends the program. */
-#ifndef SHD_BENCH_ROWS_FILES_H
-#define SHD_BENCH_ROWS_FILES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ void rows_hdf5_stop(const rows_files *f);
 int rows_numpy_start(const rows_files *f);
 double rows_numpy(void);
 void rows_numpy_stop(void);
-
-#endif

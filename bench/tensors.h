@@ -1,6 +1,5 @@
 /* bench/tensors.h - tensors in memory as shards of a checkpoint. */
-#ifndef SHD_BENCH_TENSORS_H
-#define SHD_BENCH_TENSORS_H
+#pragma once
 
 #include <sherd/ckpt.h>
 
@@ -28,5 +27,3 @@ sherd_pool *bench_pool(unsigned workers);
 double bench_save(sherd_store *store, const char *prefix, const bench_tensors *t, sherd_pool *pool);
 /* Removes a checkpoint, untimed. */
 void bench_remove(sherd_store *store, const char *prefix, uint32_t world);
-
-#endif

@@ -1,6 +1,5 @@
 /* cli/cli.h - what every command is given, and how it fails. */
-#ifndef CLI_H
-#define CLI_H
+#pragma once
 
 #include "base/out.h"
 
@@ -36,5 +35,3 @@ __attribute__((format(printf, 4, 5))) void cli_fill(sherd_error *err, sherd_stat
 	} while (0)
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-#endif

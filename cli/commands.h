@@ -1,8 +1,7 @@
 /* cli/commands.h - every command, in the order in which sherd help lists them.
  *
  * A command is a table, cli_command_<name>, in the file of its group; its line here makes it known. */
-#ifndef CLI_COMMANDS_H
-#define CLI_COMMANDS_H
+#pragma once
 
 #include "base/args.h"
 
@@ -75,5 +74,3 @@ CLI_COMMANDS(CLI_COMMAND_DECLARE)
 
 /* All of them; NULL ends them. */
 extern const cli_command *const cli_commands[];
-
-#endif

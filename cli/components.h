@@ -1,6 +1,5 @@
 /* cli/components.h - optional parts that the command was linked with. */
-#ifndef CLI_COMPONENTS_H
-#define CLI_COMPONENTS_H
+#pragma once
 
 #include "base/out.h"
 
@@ -15,5 +14,3 @@ const sherd_scheme *const *cli_schemes(void);
 
 /* The version, the stores and the components, line by line or as a document. */
 int cli_components_show(cli_out *out, sherd_error *err);
-
-#endif

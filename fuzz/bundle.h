@@ -1,6 +1,5 @@
 /* fuzz/bundle.h - reading tensors of what the input holds. */
-#ifndef FUZZ_BUNDLE_H
-#define FUZZ_BUNDLE_H
+#pragma once
 
 #include <sherd/model.h>
 
@@ -10,5 +9,3 @@ void fuzz_read_bundle(const sherd_bundle *b, bool sound);
 void fuzz_salvage(sherd_store *store, const char *key, bool sound);
 /* By the last byte: half of the inputs are salvaged too. */
 bool fuzz_is_salvaged(const uint8_t *data, size_t len);
-
-#endif

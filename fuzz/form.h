@@ -3,8 +3,7 @@
  * An input is cut into pieces, pieces are changed, doubled, dropped and swapped, and what is put together again has the
  * counts, lengths, offsets and checksums that fit. One mutation in eight is made without all this, so that the checks
  * themselves are tried too. */
-#ifndef FUZZ_FORM_H
-#define FUZZ_FORM_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/cursor.h"
@@ -63,5 +62,3 @@ size_t form_find(const form_pieces *p, uint32_t tag, size_t from);
 void form_change(form_pieces *p, form_dice *dice, size_t most);
 /* Changes one value of the text. */
 void form_change_json(shd_buf *text, form_dice *dice);
-
-#endif

@@ -1,6 +1,5 @@
 /* fuzz/ops_model.h - a graph of a few ids in arrays, and what it is compared with. */
-#ifndef FUZZ_OPS_MODEL_H
-#define FUZZ_OPS_MODEL_H
+#pragma once
 
 #include "support/graph_naive.h"
 
@@ -32,5 +31,3 @@ void ops_forget_node(ops_model *m, unsigned id);
 void ops_check(const ops_model *m, const sherd_graph *g);
 /* Does the difference of two graphs have as much of each kind as that of their models? */
 void ops_check_diff(const ops_model *from, const ops_model *to, const sherd_graph *old, const sherd_graph *now);
-
-#endif

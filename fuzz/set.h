@@ -1,6 +1,5 @@
 /* fuzz/set.h - inputs that hold several objects. */
-#ifndef FUZZ_SET_H
-#define FUZZ_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ typedef struct set_object {
 
 /* Takes the object at *at and moves on; false at the end and where there is none. */
 bool set_next(const uint8_t *data, size_t len, size_t *at, set_object *out);
-
-#endif

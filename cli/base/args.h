@@ -1,8 +1,7 @@
 /* cli/base/args.h - commands, their options and operands.
  *
  * A command is a table; the parser and --help both come from it, so they cannot disagree. */
-#ifndef CLI_BASE_ARGS_H
-#define CLI_BASE_ARGS_H
+#pragma once
 
 #include "cli.h"
 
@@ -77,5 +76,3 @@ void cli_args_help(const cli_command *command, cli_out *out);
 /* One line for programs, such as the completion of a shell: the name, then each option with "=" and the words or the
  * name of its value, all after tabs. formats are the words of the value FORMAT. */
 void cli_args_list(const cli_command *command, const char *formats, cli_out *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* cli/base/auto.h - handles of the library that are closed at the end of their scope. */
-#ifndef CLI_BASE_AUTO_H
-#define CLI_BASE_AUTO_H
+#pragma once
 
 #include <sherd/ckpt.h>
 #include <sherd/graph.h>
@@ -34,5 +33,3 @@ static inline void cli_auto_free(void *p)
 	free(*(void **)p);
 }
 #define CLI_AUTO_FREE __attribute__((cleanup(cli_auto_free)))
-
-#endif

@@ -1,6 +1,5 @@
 /* cli/base/clock.h - when a set is written, and the id that follows from it. */
-#ifndef CLI_BASE_CLOCK_H
-#define CLI_BASE_CLOCK_H
+#pragma once
 
 #include "cli.h"
 #include "base/place.h"
@@ -20,5 +19,3 @@ int cli_clock_time(int64_t *time_ns, sherd_error *err); /* only when it is */
  * sherd_set_id_derive() gives. */
 int cli_clock_set_id(const cli_clock *clock, cli_state *cli, const cli_place *place, const sherd_bundle *bundle,
                      bool cut, const sherd_ckpt_save_options *options, sherd_set_id *out, sherd_error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * documents are kept in memory, large ones in a temporary file. Calls need no
  * checking: the first failure sticks until cli_doc_end(). Nor need callers ask
  * for --json: without it nothing is kept and nothing printed. */
-#ifndef CLI_BASE_DOC_H
-#define CLI_BASE_DOC_H
+#pragma once
 
 #include "base/out.h"
 
@@ -60,5 +59,3 @@ void cli_doc_move(cli_doc *doc, cli_doc *from);
 
 /* Frees it unprinted. */
 void cli_doc_done(cli_doc *doc);
-
-#endif

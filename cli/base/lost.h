@@ -1,6 +1,5 @@
 /* cli/base/lost.h - what --partial goes on without: a warning each, or "lost" in the document. */
-#ifndef CLI_BASE_LOST_H
-#define CLI_BASE_LOST_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/place.h"
@@ -24,5 +23,3 @@ int cli_lost_check(const cli_lost *lost, const sherd_bundle *left, sherd_error *
 /* Leaves of a bundle what is whole to the last byte, and tells the rest. SHERD_ECORRUPT when nothing of it is, or when
  * not all is that was asked for by name. */
 int cli_lost_sift(sherd_bundle **out, cli_lost *lost, const sherd_bundle *from, bool by_name, sherd_error *err);
-
-#endif

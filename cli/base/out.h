@@ -2,8 +2,7 @@
  *
  * Standard output carries what was asked for, standard error all else. Output
  * that cannot be written is remembered and makes the command fail at the end. */
-#ifndef CLI_BASE_OUT_H
-#define CLI_BASE_OUT_H
+#pragma once
 
 #include <sherd/error.h>
 
@@ -65,5 +64,3 @@ void cli_out_clear_bar(cli_out *out);
 
 /* Flushes. SHERD_EIO when standard output could not take everything; *silent when its reader just went away. */
 int cli_out_finish(cli_out *out, bool *silent, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* cli/base/place.h - what a path on the command line means: a store, and a key in it. */
-#ifndef CLI_BASE_PLACE_H
-#define CLI_BASE_PLACE_H
+#pragma once
 
 #include "cli.h"
 #include "base/auto.h"
@@ -44,5 +43,3 @@ static inline int cli_place_blame(const cli_place *place, int rc, sherd_error *e
 		cli_place_name(place, err);
 	return rc;
 }
-
-#endif

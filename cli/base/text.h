@@ -1,6 +1,5 @@
 /* cli/base/text.h - text from outside, made safe to show; numbers as text. */
-#ifndef CLI_BASE_TEXT_H
-#define CLI_BASE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ void cli_text_f32(float v, char out[CLI_TEXT_NUMBER]);
 
 /* A number of digits alone, and what stands behind it; false: there is none, or it is too large. */
 bool cli_text_digits(const char *text, uint64_t *out, const char **end);
-
-#endif

@@ -1,6 +1,5 @@
 /* cli/base/value.h - elements of tensors as text and as JSON. */
-#ifndef CLI_BASE_VALUE_H
-#define CLI_BASE_VALUE_H
+#pragma once
 
 #include "base/doc.h"
 
@@ -16,5 +15,3 @@ uint8_t cli_value_unpack(const sherd_dtype_info *type, const uint8_t *block, uin
 size_t cli_value_text(sherd_dtype dtype, const uint8_t *raw, char out[CLI_VALUE_TEXT]);
 /* The same as JSON: true and false, numbers (texts where JSON has none), C64 as [real, imaginary]. */
 void cli_value_json(sherd_dtype dtype, const uint8_t *raw, cli_doc *doc);
-
-#endif

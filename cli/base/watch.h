@@ -1,6 +1,5 @@
 /* cli/base/watch.h - signals, and the progress that they end. */
-#ifndef CLI_BASE_WATCH_H
-#define CLI_BASE_WATCH_H
+#pragma once
 
 #include "cli.h"
 
@@ -9,5 +8,3 @@
 void cli_watch_begin(cli_state *cli);
 /* SHERD_ECANCELLED after a signal; for loops of our own. */
 int cli_watch_check(sherd_error *err);
-
-#endif

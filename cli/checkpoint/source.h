@@ -1,6 +1,5 @@
 /* cli/checkpoint/source.h - the checkpoint that a command reads, by whatever names it. */
-#ifndef CLI_CHECKPOINT_SOURCE_H
-#define CLI_CHECKPOINT_SOURCE_H
+#pragma once
 
 #include "base/lost.h"
 
@@ -17,5 +16,3 @@ typedef struct cli_source {
 int cli_source_open(cli_source *source, cli_state *cli, const char *path, bool partial, sherd_error *err);
 void cli_source_close(cli_source *source);
 #define CLI_AUTO_SOURCE __attribute__((cleanup(cli_source_close))) cli_source
-
-#endif

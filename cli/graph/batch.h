@@ -1,6 +1,5 @@
 /* cli/graph/batch.h - nodes and edges read from JSON Lines, with the lines that they stood on. */
-#ifndef CLI_GRAPH_BATCH_H
-#define CLI_GRAPH_BATCH_H
+#pragma once
 
 #include "graph/lines.h"
 
@@ -39,5 +38,3 @@ int cli_batch_read_all(cli_batch *b, const cli_sources *from, sherd_error *err);
 /* What the library says of a record by its index, nodes before edges, is said of its line here, so that the data is to
  * blame, not the usage; the id of a source is told as the line has it. */
 int cli_batch_blame(const cli_batch *b, size_t nodes, int rc, sherd_error *err);
-
-#endif

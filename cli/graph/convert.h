@@ -1,11 +1,8 @@
 /* cli/graph/convert.h - sherd convert, where a graph is on either side. */
-#ifndef CLI_GRAPH_CONVERT_H
-#define CLI_GRAPH_CONVERT_H
+#pragma once
 
 #include "base/args.h"
 
 /* Converts between databases and JSON Lines. *done is false, and nothing has happened, when neither side is about
  * graphs. */
 int cli_graph_convert_any(cli_state *cli, const cli_args *args, bool *done, sherd_error *err);
-
-#endif

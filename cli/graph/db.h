@@ -1,6 +1,5 @@
 /* cli/graph/db.h - a graph database, named by the first operand of a command. */
-#ifndef CLI_GRAPH_DB_H
-#define CLI_GRAPH_DB_H
+#pragma once
 
 #include "base/args.h"
 #include "base/clock.h"
@@ -74,5 +73,3 @@ static inline int cli_db_blame(const cli_db *db, int rc, sherd_error *err)
 	{                                                                               \
 		"at", "VERSION", "read this version: its number, or a tag KEY=VALUE", 0 \
 	}
-
-#endif

@@ -1,6 +1,5 @@
 /* cli/graph/export.h - everything of a graph, as JSON Lines. */
-#ifndef CLI_GRAPH_EXPORT_H
-#define CLI_GRAPH_EXPORT_H
+#pragma once
 
 #include "graph/batch.h"
 #include "graph/db.h"
@@ -13,5 +12,3 @@ typedef struct cli_exported {
  * Files appear when all is written. */
 int cli_export_write(cli_state *cli, const cli_db *db, const cli_sources *to, bool replace, cli_exported *out,
                      sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* cli/graph/lines.h - a file or standard input, line by line, in memory that one line bounds. */
-#ifndef CLI_GRAPH_LINES_H
-#define CLI_GRAPH_LINES_H
+#pragma once
 
 #include "cli.h"
 
@@ -31,5 +30,3 @@ void cli_lines_close(cli_lines *in);
 
 /* Where rc is a failure about a line: says which, counting the offset from the start of the file. Returns rc. */
 int cli_position_blame(const cli_position *at, int rc, sherd_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* cli/graph/records.h - nodes and edges on their way out: as lines to standard output or to a file, or into the
  * document of
  * --json. */
-#ifndef CLI_GRAPH_RECORDS_H
-#define CLI_GRAPH_RECORDS_H
+#pragma once
 
 #include "cli.h"
 #include "base/doc.h"
@@ -31,5 +30,3 @@ bool cli_records_node(void *arg, const sherd_graph_node *node);
 bool cli_records_edge(void *arg, const sherd_graph_edge *edge);
 /* Frees, and returns rc, or what went wrong before when that is a failure of its own. */
 int cli_records_done(cli_records *r, int rc);
-
-#endif

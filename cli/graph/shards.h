@@ -1,6 +1,5 @@
 /* cli/graph/shards.h - the shards of a graph: a table for people, values for --json, and how they are balanced. */
-#ifndef CLI_GRAPH_SHARDS_H
-#define CLI_GRAPH_SHARDS_H
+#pragma once
 
 #include "graph/db.h"
 #include "base/doc.h"
@@ -14,5 +13,3 @@ int cli_shards_put(cli_doc *doc, const cli_db *db, uint32_t count, sherd_error *
 /* 1 and what is to be said about the fullest shard when it holds more than ten times the nodes of the median (counted
  * as 1 where most are empty, so that a handful of nodes is no imbalance), else 0. */
 int cli_shards_balance(const cli_db *db, uint32_t count, sherd_error *warning, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* cli/model/model.h - the graph of a model as a document and as a drawing, each with the graphs inside of it. */
-#ifndef CLI_MODEL_MODEL_H
-#define CLI_MODEL_MODEL_H
+#pragma once
 
 #include "cli.h"
 
@@ -26,5 +25,3 @@ size_t cli_graph_output(const cli_graph_view *view, const sherd_model_operation 
 
 int cli_graph_json(cli_state *cli, const cli_graph_view *view, sherd_error *err);
 int cli_graph_dot(cli_out *out, const cli_graph_view *view, sherd_error *err);
-
-#endif

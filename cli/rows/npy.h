@@ -1,6 +1,5 @@
 /* cli/rows/npy.h - rows into a NumPy file whose number of rows is known at its end. */
-#ifndef CLI_ROWS_NPY_H
-#define CLI_ROWS_NPY_H
+#pragma once
 
 #include "base/place.h"
 
@@ -26,5 +25,3 @@ int cli_npy_begin(cli_npy_out *n, const char *path, bool replace, sherd_dtype dt
 int cli_npy_add(cli_npy_out *n, const void *data, size_t rows, sherd_error *err);
 /* Commits when rc is no failure, else forgets what was written. */
 int cli_npy_end(cli_npy_out *n, int rc, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* cli/rows/rows.h - a set of rows, named by a path. */
-#ifndef CLI_ROWS_ROWS_H
-#define CLI_ROWS_ROWS_H
+#pragma once
 
 #include "base/place.h"
 
@@ -17,5 +16,3 @@ int cli_rows_open_paths(sherd_rows **out, cli_state *cli, cli_place *place, char
 void cli_rows_warn_of_overflow(cli_state *cli, const char *path, uint64_t count, sherd_dtype dtype);
 /* Prints what sherd info and sherd rows info tell; incomplete: of a set that is being packed, too. */
 int cli_rows_show(cli_state *cli, const char *path, const cli_place *place, bool incomplete, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* cli/rows/stream.h - batches of a stream on their way to standard output. */
-#ifndef CLI_ROWS_STREAM_H
-#define CLI_ROWS_STREAM_H
+#pragma once
 
 #include "base/args.h"
 #include "base/place.h"
@@ -37,5 +36,3 @@ int cli_streaming_take_gather(cli_streaming *s, cli_state *cli, const cli_args *
 /* Delivers batches until the end or the limit. Errors name objects of the place, or the output. */
 int cli_streaming_run(cli_state *cli, const cli_streaming *s, sherd_rows_cursor *cursor, const cli_place *place,
                       sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* cli/tensors/cat.h - a part of one tensor on its way to standard output. */
-#ifndef CLI_TENSORS_CAT_H
-#define CLI_TENSORS_CAT_H
+#pragma once
 
 #include "base/args.h"
 
@@ -36,5 +35,3 @@ int cli_cat_text(const cli_cat *cat, sherd_error *err);
 int cli_cat_json(const cli_cat *cat, sherd_error *err);
 int cli_cat_raw(const cli_cat *cat, sherd_error *err);
 int cli_cat_npy(const cli_cat *cat, sherd_error *err);
-
-#endif

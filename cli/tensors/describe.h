@@ -1,6 +1,5 @@
 /* cli/tensors/describe.h - a file or set in words, and as the document of info --json. */
-#ifndef CLI_TENSORS_DESCRIBE_H
-#define CLI_TENSORS_DESCRIBE_H
+#pragma once
 
 #include "cli.h"
 
@@ -22,5 +21,3 @@ bool cli_describe_has_about(const sherd_ckpt *ckpt, sherd_format format);
 int cli_describe_bundle_json(cli_state *cli, const sherd_bundle *bundle, sherd_error *err);
 int cli_describe_ckpt_json(cli_state *cli, const sherd_ckpt *ckpt, sherd_format format, sherd_error *err);
 int cli_describe_model_json(cli_state *cli, const sherd_model *model, const sherd_bundle *bundle, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* cli/tensors/target.h - where converted tensors go, and in which format. */
-#ifndef CLI_TENSORS_TARGET_H
-#define CLI_TENSORS_TARGET_H
+#pragma once
 
 #include "base/args.h"
 
@@ -38,5 +37,3 @@ void cli_target_formats(unsigned takes, bool graphs, const char *between, const 
 /* For --help: what --to takes, how a path ends that is meant so, and what it is. */
 void cli_target_list(cli_table *out);
 int cli_target_write(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, sherd_error *err);
-
-#endif

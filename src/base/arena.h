@@ -1,6 +1,5 @@
 /* base/arena.h - memory that is freed all at once with its owner. */
-#ifndef SHD_BASE_ARENA_H
-#define SHD_BASE_ARENA_H
+#pragma once
 
 #include "base/str.h"
 
@@ -17,5 +16,3 @@ void *shd_arena_alloc(shd_arena *a, size_t count, size_t size);
 char *shd_arena_str(shd_arena *a, shd_str s);
 void *shd_arena_copy(shd_arena *a, const void *data, size_t len);
 void shd_arena_done(shd_arena *a);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Appends need no checking: the first failed allocation sticks, later appends do
  * nothing, and shd_buf_check() reports it once at the end. */
-#ifndef SHD_BASE_BUF_H
-#define SHD_BASE_BUF_H
+#pragma once
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -72,5 +71,3 @@ static inline void shd_buf_u64(shd_buf *b, uint64_t v)
 }
 
 #define SHD_AUTO_BUF __attribute__((cleanup(shd_buf_done))) shd_buf
-
-#endif

@@ -4,8 +4,7 @@
  * between: the first bad read makes it fail, every later read yields zero, and
  * shd_cursor_check() reports the offset of the first one. Read into fields by
  * statements: C leaves the order within an initialiser open. */
-#ifndef SHD_BASE_CURSOR_H
-#define SHD_BASE_CURSOR_H
+#pragma once
 
 #include "base/error.h"
 
@@ -95,5 +94,3 @@ static inline int shd_cursor_end(const shd_cursor *c, const char *what, sherd_er
 		                   c->len - c->pos);
 	return SHERD_OK;
 }
-
-#endif

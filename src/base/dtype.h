@@ -1,6 +1,5 @@
 /* base/dtype.h - what the library alone asks of element types. */
-#ifndef SHD_BASE_DTYPE_H
-#define SHD_BASE_DTYPE_H
+#pragma once
 
 #include <sherd/tensor.h>
 
@@ -20,5 +19,3 @@ bool shd_tensor_has_rows(const sherd_tensor *t);
 bool shd_tensor_is_typed(const sherd_tensor *t);
 /* Of two whose types are. */
 bool shd_tensor_same_type(const sherd_tensor *a, const sherd_tensor *b);
-
-#endif

@@ -1,6 +1,5 @@
 /* base/error.h - raising and forwarding errors inside the library. */
-#ifndef SHD_BASE_ERROR_H
-#define SHD_BASE_ERROR_H
+#pragma once
 
 #include <sherd/error.h>
 
@@ -65,5 +64,3 @@ static inline void shd_auto_free(void *p)
 	})
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-#endif

@@ -2,8 +2,7 @@
  *
  * From SHD_LARGE_PAGE on it begins at such a page, and the system is asked to use them: touching it costs a
  * fraction of the faults, and looking things up in it finds their pages. */
-#ifndef SHD_BASE_LARGE_H
-#define SHD_BASE_LARGE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@
 
 /* Not zeroed; NULL when memory is out. free() it. */
 void *shd_large_alloc(size_t size);
-
-#endif

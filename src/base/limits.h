@@ -1,6 +1,5 @@
 /* base/limits.h - limits with their defaults filled in. */
-#ifndef SHD_BASE_LIMITS_H
-#define SHD_BASE_LIMITS_H
+#pragma once
 
 #include <sherd/limits.h>
 
@@ -26,5 +25,3 @@ static inline sherd_limits shd_limits_or_default(const sherd_limits *given)
 		l.shards = 1u << 20;
 	return l;
 }
-
-#endif

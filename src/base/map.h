@@ -1,6 +1,5 @@
 /* base/map.h - names to numbers: an open-addressing table over borrowed keys. */
-#ifndef SHD_BASE_MAP_H
-#define SHD_BASE_MAP_H
+#pragma once
 
 #include "base/str.h"
 
@@ -26,5 +25,3 @@ void shd_map_done(shd_map *m);
 /* Keyed, so that hostile names cannot be made to collide. */
 uint64_t shd_hash(uint64_t seed, const void *data, size_t len);
 uint64_t shd_hash_seed(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* base/meter.h - the library's side of sherd_progress: many threads add, one at a time reports. */
-#ifndef SHD_BASE_METER_H
-#define SHD_BASE_METER_H
+#pragma once
 
 #include "base/error.h"
 
@@ -23,5 +22,3 @@ void shd_meter_done(shd_meter *m);
 int shd_meter_add(shd_meter *m, uint64_t bytes, sherd_error *err);
 /* The same with nothing to count: is it to go on? m may be NULL. */
 int shd_meter_ask(shd_meter *m, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* base/pool.h - running work on the caller's pool. */
-#ifndef SHD_BASE_POOL_H
-#define SHD_BASE_POOL_H
+#pragma once
 
 #include "base/error.h"
 
@@ -24,5 +23,3 @@ typedef struct shd_pool_later {
 	void *arg;
 } shd_pool_later;
 void shd_pool_submit(sherd_pool *pool, shd_pool_later *item);
-
-#endif

@@ -1,6 +1,5 @@
 /* base/rng.h - numbers that look random and are the same everywhere. */
-#ifndef SHD_BASE_RNG_H
-#define SHD_BASE_RNG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ static inline uint64_t shd_splitmix64(uint64_t x)
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
 	return z ^ (z >> 31);
 }
-
-#endif

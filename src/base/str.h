@@ -1,6 +1,5 @@
 /* base/str.h - a borrowed run of bytes that need not end with NUL. */
-#ifndef SHD_BASE_STR_H
-#define SHD_BASE_STR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ static inline int shd_str_compare(shd_str a, shd_str b)
 	int order = n ? memcmp(a.ptr, b.ptr, n) : 0;
 	return order ? order : (a.len > b.len) - (a.len < b.len);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* base/time.h - instants as text, RFC 3339 in UTC. */
-#ifndef SHD_BASE_TIME_H
-#define SHD_BASE_TIME_H
+#pragma once
 
 #include "base/str.h"
 
@@ -12,5 +11,3 @@
 void shd_time_format(int64_t ns, char out[SHD_TIME_TEXT]);
 /* Takes "Z" or an offset, any number of decimals (those past the ninth are dropped). */
 bool shd_time_parse(shd_str text, int64_t *ns);
-
-#endif

@@ -1,6 +1,5 @@
 /* base/u128.h - 128-bit numbers, and their 16 little-endian bytes. */
-#ifndef SHD_BASE_U128_H
-#define SHD_BASE_U128_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/cursor.h"
@@ -17,5 +16,3 @@ static inline void shd_put_u128(uint8_t *p, shd_u128 v)
 	shd_put_u64(p, (uint64_t)v);
 	shd_put_u64(p + 8, (uint64_t)(v >> 64));
 }
-
-#endif

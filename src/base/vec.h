@@ -9,8 +9,7 @@
  * ones do nothing, and shd_vec_check() reports it once at the end. Lists that are handed to a function have a typedef.
  * Items move when the list grows. Macros evaluate the
  * list more than once. */
-#ifndef SHD_BASE_VEC_H
-#define SHD_BASE_VEC_H
+#pragma once
 
 #include "base/error.h"
 
@@ -65,5 +64,3 @@ void shd_vec_auto_done(void *vec);
 
 /* Freed at the end of its scope: SHD_AUTO_VEC SHD_VEC(uint64_t) ids = {0}; */
 #define SHD_AUTO_VEC __attribute__((cleanup(shd_vec_auto_done)))
-
-#endif

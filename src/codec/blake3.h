@@ -2,8 +2,7 @@
  *
  * The hash is the root of a binary tree over chunks of 1024 bytes, so that parts of one input are hashed by several
  * threads, and one part is checked against the root without the others. */
-#ifndef SHD_CODEC_BLAKE3_H
-#define SHD_CODEC_BLAKE3_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ void shd_blake3_root(const uint8_t (*parts)[SHD_BLAKE3_BYTES], size_t count, uin
 
 /* As shd_blake3_of(), without the first `widest` of shd_blake3_width_at(). */
 void shd_blake3_by(size_t widest, const void *data, size_t len, uint8_t out[SHD_BLAKE3_BYTES]);
-
-#endif

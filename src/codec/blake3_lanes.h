@@ -1,6 +1,5 @@
 /* codec/blake3_lanes.h - several chains of BLAKE3 at a time, one in each lane of a vector. */
-#ifndef SHD_CODEC_BLAKE3_LANES_H
-#define SHD_CODEC_BLAKE3_LANES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ typedef struct shd_blake3_width {
 
 /* What this processor can do, widest first; NULL past the end. */
 const shd_blake3_width *shd_blake3_width_at(size_t index);
-
-#endif

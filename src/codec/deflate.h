@@ -1,6 +1,5 @@
 /* codec/deflate.h - raw deflate (RFC 1951) of whole pieces: level 1 by ISA-L, 2 to 12 and back again by libdeflate. */
-#ifndef SHD_CODEC_DEFLATE_H
-#define SHD_CODEC_DEFLATE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -34,5 +33,3 @@ size_t shd_deflate_pack_piece(shd_deflate *d, const void *in, size_t len, void *
 bool shd_deflate_plausible(uint64_t len, uint64_t raw);
 /* Unpacks a piece, which must be one whole stream that fills out exactly: else SHERD_ECORRUPT, "bad-deflate". */
 int shd_deflate_unpack(const void *in, size_t len, void *out, size_t raw, sherd_error *err);
-
-#endif

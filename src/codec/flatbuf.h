@@ -8,8 +8,7 @@
  *
  * The buffer is memory, or anything that bytes can be fetched from; then a few pages of it are kept, and large vectors
  * that are only described are never fetched. */
-#ifndef SHD_CODEC_FLATBUF_H
-#define SHD_CODEC_FLATBUF_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -84,5 +83,3 @@ const char *shd_flat_element_text(shd_flatbuf *fb, const shd_flat_vector *v, uin
 uint8_t shd_flat_element_u8(shd_flatbuf *fb, const shd_flat_vector *v, uint32_t index);
 int32_t shd_flat_element_i32(shd_flatbuf *fb, const shd_flat_vector *v, uint32_t index);
 int64_t shd_flat_element_i64(shd_flatbuf *fb, const shd_flat_vector *v, uint32_t index);
-
-#endif

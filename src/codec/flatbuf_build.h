@@ -6,8 +6,7 @@
  *
  * A position is a byte in the buffer. `from` is the position of an offset that is to lead to the new thing: a field of
  * a table, or an element of a list of offsets. Every one of them must be given something to lead to. */
-#ifndef SHD_CODEC_FLATBUF_BUILD_H
-#define SHD_CODEC_FLATBUF_BUILD_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -54,5 +53,3 @@ void shd_flatbuf_build_span(shd_flatbuf_builder *b, size_t from, uint64_t len, u
  * SHERD_EUNSUPPORTED, "too-large", above most bytes (which are at most 4 GiB less one). */
 int shd_flatbuf_build_finish(shd_flatbuf_builder *b, uint64_t most, uint64_t *size, sherd_error *err);
 size_t shd_flatbuf_build_spans(const shd_flatbuf_builder *b, const shd_flatbuf_span **out);
-
-#endif

@@ -1,6 +1,5 @@
 /* codec/floats.h - floating-point numbers of one type into another, many at a time. */
-#ifndef SHD_CODEC_FLOATS_H
-#define SHD_CODEC_FLOATS_H
+#pragma once
 
 #include <sherd/dtype.h>
 
@@ -19,5 +18,3 @@ void shd_floats_convert(sherd_dtype from, const void *in, sherd_dtype to, void *
 
 /* How many of the numbers are infinite; in is little-endian and need not be aligned. */
 size_t shd_floats_infinite(sherd_dtype dtype, const void *in, size_t count);
-
-#endif

@@ -4,8 +4,7 @@
  * rounds to nearest, ties to even; what is too large becomes an infinity; a NaN
  * keeps its sign and the upper bits of its payload, and is quiet. Widening is
  * exact and keeps NaNs as they are. */
-#ifndef SHD_CODEC_HALVES_H
-#define SHD_CODEC_HALVES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ void shd_halves_widen_f16(const void *in, float *out, size_t count);
 void shd_halves_widen_bf16(const void *in, float *out, size_t count);
 void shd_halves_narrow_f16(const float *in, void *out, size_t count);
 void shd_halves_narrow_bf16(const float *in, void *out, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* codec/igzip.h - raw deflate at its fastest, by ISA-L. */
-#ifndef SHD_CODEC_IGZIP_H
-#define SHD_CODEC_IGZIP_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ size_t shd_igzip_pack(shd_igzip *z, const void *in, size_t len, void *out, size_
 size_t shd_igzip_pack_parts(shd_igzip *z, const void *in, size_t len, size_t part, void *out, size_t room);
 /* A piece of a stream that goes on: never 0, where there is room for len + len / 256 + 64 bytes. */
 size_t shd_igzip_pack_piece(shd_igzip *z, const void *in, size_t len, void *out, size_t room);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A stream keeps the history that it looks back into, so that neither input nor output of earlier calls is needed any
  * more, and a copy of it goes on from the same place: that is what makes a long stream readable in the middle. */
-#ifndef SHD_CODEC_INFLATE_H
-#define SHD_CODEC_INFLATE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -33,5 +32,3 @@ int shd_inflate_run(shd_inflate *z, shd_inflate_io *io, sherd_error *err);
 bool shd_inflate_ended(const shd_inflate *z);
 /* Bytes of input that were taken and do not belong to the stream, once it has ended. */
 size_t shd_inflate_unused(const shd_inflate *z);
-
-#endif

@@ -17,8 +17,7 @@
  *	...
  *	TRY(shd_json_end(&j, err));
  */
-#ifndef SHD_CODEC_JSON_H
-#define SHD_CODEC_JSON_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -120,5 +119,3 @@ void shd_json_put_raw(shd_json_writer *w, shd_str text); /* one valid value */
 
 /* Is every byte of the text valid UTF-8 (no surrogates, nothing overlong, at most U+10FFFF)? Else *bad is where not. */
 bool shd_utf8_valid(const void *data, size_t len, size_t *bad);
-
-#endif

@@ -1,6 +1,5 @@
 /* codec/json_members.h - objects by tables: which members there are, where they go, and which must be there. */
-#ifndef SHD_CODEC_JSON_MEMBERS_H
-#define SHD_CODEC_JSON_MEMBERS_H
+#pragma once
 
 #include "codec/seal.h"
 
@@ -41,5 +40,3 @@ int shd_json_sealed(const void *data, size_t len, const sherd_limits *limits, co
                     void *out, sherd_error *err);
 /* Takes an array: each item by take() with this field. */
 int shd_json_items(shd_json *j, shd_json_take_fn *take, void *arg, void *field, sherd_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* codec/json_scan.h - the two loops in which a JSON parser spends its time, several bytes at a time.
  *
  * Both look at [p, end) only. SHD_JSON_NO_SSE2 chooses the portable code, for its tests. */
-#ifndef SHD_CODEC_JSON_SCAN_H
-#define SHD_CODEC_JSON_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,5 +97,3 @@ __attribute__((noinline)) static const uint8_t *json_spaces_end(const uint8_t *p
 		p++;
 	return p;
 }
-
-#endif

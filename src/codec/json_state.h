@@ -1,6 +1,5 @@
 /* codec/json_state.h - the parser from inside, for the files it is made of. */
-#ifndef SHD_CODEC_JSON_STATE_H
-#define SHD_CODEC_JSON_STATE_H
+#pragma once
 
 #include "codec/json.h"
 
@@ -70,5 +69,3 @@ void shd_json_keys_drop(shd_json *j);
 bool shd_double_parse(const char *text, double *out);
 #define SHD_DOUBLE_TEXT 40
 bool shd_double_format(double v, char out[SHD_DOUBLE_TEXT]);
-
-#endif

@@ -3,8 +3,7 @@
  * The last key of a sealed document is "sha256"; its value is the lower-case hex
  * SHA-256 of all bytes before that key's opening quote. Nothing follows the
  * closing brace, not even a newline. */
-#ifndef SHD_CODEC_SEAL_H
-#define SHD_CODEC_SEAL_H
+#pragma once
 
 #include "codec/json.h"
 
@@ -20,5 +19,3 @@ shd_seal shd_seal_check(const void *data, size_t len);
  * opening brace, when nothing else is in the object) and
  *	\n  "sha256": "<64 digits>"\n} */
 void shd_seal_put(shd_json_writer *w);
-
-#endif

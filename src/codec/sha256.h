@@ -1,6 +1,5 @@
 /* codec/sha256.h - SHA-256, by libcrypto; and hexadecimal text. */
-#ifndef SHD_CODEC_SHA256_H
-#define SHD_CODEC_SHA256_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ void shd_sha256_of(const void *data, size_t len, uint8_t out[SHD_SHA256_BYTES]);
 void shd_hex(const void *data, size_t len, char *out);
 /* Exactly 2*len lower-case digits, else false. */
 bool shd_unhex(const char *text, size_t text_len, void *out, size_t len);
-
-#endif

@@ -2,12 +2,9 @@
  *
  * Of elements of width bytes first all first bytes, then all second ones, and so on; bytes after the last whole
  * element stay behind all of them. in and out do not overlap. */
-#ifndef SHD_CODEC_SHUFFLE_H
-#define SHD_CODEC_SHUFFLE_H
+#pragma once
 
 #include <stddef.h>
 
 void shd_shuffle(const void *in, size_t len, size_t width, void *out);
 void shd_unshuffle(const void *in, size_t len, size_t width, void *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* codec/utf8.h - one sequence of UTF-8 at a time. */
-#ifndef SHD_CODEC_UTF8_H
-#define SHD_CODEC_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ static inline size_t utf8_sequence(const uint8_t *p, size_t left)
 
 /* Could these last bytes of a document begin a valid sequence that was cut off? */
 bool shd_utf8_cut_off(const uint8_t *p, size_t left);
-
-#endif

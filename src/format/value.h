@@ -1,6 +1,5 @@
 /* format/value.h - typed values among pairs of text. docs/formats/values.md. */
-#ifndef SHD_FORMAT_VALUE_H
-#define SHD_FORMAT_VALUE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -17,5 +16,3 @@ bool shd_value_is_scalar(sherd_dtype type);
 
 /* What the text of SHERD_TYPES_KEY calls the type of a JSON value; NULL for a string, which needs none. */
 const char *shd_value_type_of_json(shd_str json);
-
-#endif

@@ -3,8 +3,7 @@
  * An archive is read from its end: the end record tells where the directory lies, the directory where the entries lie.
  * Zip64 and entries whose sizes stand after their bytes are read. Refused: encrypted, divided over several files,
  * entries that overlap, names that climb, more than the limits of the caller, who has rules of its own. */
-#ifndef SHD_FORMAT_ZIP_H
-#define SHD_FORMAT_ZIP_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -70,5 +69,3 @@ void shd_zip_put_local(shd_buf *out, const shd_zip_entry *entry, uint32_t align)
 void shd_zip_put_descriptor(shd_buf *out, const shd_zip_entry *entry);
 /* Appends the directory, which lies at byte at, and the end of the archive. */
 void shd_zip_put_directory(shd_buf *out, const shd_zip_entry *entries, size_t count, uint64_t at);
-
-#endif

@@ -1,6 +1,5 @@
 /* store/guard.h - the maps of the process, where a signal handler finds them. */
-#ifndef SHD_STORE_GUARD_H
-#define SHD_STORE_GUARD_H
+#pragma once
 
 #include <sherd/guard.h>
 #include <sherd/store.h>
@@ -26,5 +25,3 @@ void shd_guard_remove(shd_guarded *g);
 
 /* Has anything failed under any map of the process that is still there? */
 bool shd_guard_any_broken(void);
-
-#endif

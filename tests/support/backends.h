@@ -1,7 +1,6 @@
 /* tests/support/backends.h - every backend, and every fallback of the local one, for tests that run once per backend.
  */
-#ifndef SHD_TEST_BACKENDS_H
-#define SHD_TEST_BACKENDS_H
+#pragma once
 
 #include "support/fail_sys.h"
 #include "support/test.h"
@@ -41,5 +40,3 @@ int backend_end(void **state);
 		if (!CAN(cap))  \
 			skip(); \
 	} while (0)
-
-#endif

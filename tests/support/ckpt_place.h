@@ -1,6 +1,5 @@
 /* tests/support/ckpt_place.h - a store for a test of checkpoints, in memory or in a folder of its own. */
-#ifndef SHD_TEST_CKPT_PLACE_H
-#define SHD_TEST_CKPT_PLACE_H
+#pragma once
 
 #include <sherd/store.h>
 
@@ -39,5 +38,3 @@ void assert_keys(sherd_store *store, const char *keys);
 char *object_get(sherd_store *store, const char *key, size_t *len);
 void object_put(sherd_store *store, const char *key, const void *data, size_t len);
 void object_copy(sherd_store *from, sherd_store *to, const char *key);
-
-#endif

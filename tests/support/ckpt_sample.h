@@ -1,6 +1,5 @@
 /* tests/support/ckpt_sample.h - small sets of tensors, the same for the same seed, and what must come back of them. */
-#ifndef SHD_TEST_CKPT_SAMPLE_H
-#define SHD_TEST_CKPT_SAMPLE_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -48,5 +47,3 @@ ckpt_content ckpt_sample_content(sherd_store *store, const char *prefix, const c
                                  const ckpt_sample *new_one);
 /* Fails the test unless it is there. */
 void assert_sample(const ckpt_sample *s, sherd_store *store, const char *prefix);
-
-#endif

@@ -1,6 +1,5 @@
 /* tests/support/container_make.h - containers for tests: a model whose arrays are generated. */
-#ifndef SHD_TEST_CONTAINER_MAKE_H
-#define SHD_TEST_CONTAINER_MAKE_H
+#pragma once
 
 #include <sherd/model.h>
 
@@ -20,5 +19,3 @@ void container_write(sherd_store *store, const char *key, bool large, const sher
 void container_assert(sherd_store *store, const char *key, bool large, bool updater);
 /* Errors that verify reports; -1 when it could not run. *first is a copy of the first one, if any. */
 long container_verify(sherd_store *store, const char *key, sherd_error *first);
-
-#endif

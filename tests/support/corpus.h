@@ -1,7 +1,6 @@
 /* tests/support/corpus.h - folders of files whose first letter says what must become of them: y_ is accepted, n_
  * refused, i_ either. */
-#ifndef SHD_TEST_CORPUS_H
-#define SHD_TEST_CORPUS_H
+#pragma once
 
 #include <sherd/error.h>
 
@@ -14,5 +13,3 @@ typedef int corpus_fn(const uint8_t *data, size_t len, sherd_error *err);
 /* Judges every file of a folder of the source tree. A refusal must say why, and where within the file. There must be at
  * least so many of each kind: files that were lost on the way do not make a test pass. */
 void corpus_judge(const char *folder, corpus_fn *decode, size_t yes, size_t no, size_t either);
-
-#endif

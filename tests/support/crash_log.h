@@ -1,6 +1,5 @@
 /* tests/support/crash_log.h - the log between crash_sys.c, which writes it, and crash_states.c, which replays it. */
-#ifndef SHD_TEST_CRASH_LOG_H
-#define SHD_TEST_CRASH_LOG_H
+#pragma once
 
 #include "support/crash_sys.h"
 
@@ -40,5 +39,3 @@ struct crash_sys {
 	crash_op *ops; /* the first `initial` ones are the names that stood there at the beginning */
 	size_t op_count, initial;
 };
-
-#endif

@@ -35,8 +35,7 @@
  * What is in the folder when crash_sys_new() is called counts as durable.
  * Everything is kept in memory: use small files. One log serves several stores
  * and threads, but all must work below this one folder. */
-#ifndef SHD_TEST_CRASH_SYS_H
-#define SHD_TEST_CRASH_SYS_H
+#pragma once
 
 #include "store/local/sys.h"
 
@@ -66,5 +65,3 @@ const char *crash_sys_describe(crash_sys *c, size_t k);
  * each(); the folder is removed afterwards. States that look the same are shown once per point. Returns how many. */
 typedef void crash_state_fn(const char *folder, void *arg);
 size_t crash_sys_states(crash_sys *c, size_t k, crash_state_fn *each, void *arg);
-
-#endif

@@ -1,8 +1,7 @@
 /* tests/support/crash_walk.h - one act on a local store, and a look at all that a power loss during it may leave.
  *
  * Fill in the upper fields, assert, and read the lower ones. */
-#ifndef SHD_TEST_CRASH_WALK_H
-#define SHD_TEST_CRASH_WALK_H
+#pragma once
 
 #include <sherd/store.h>
 
@@ -26,5 +25,3 @@ void crash_walk_assert(crash_walk *w);
 /* The negative control: fails the test when there is none although such syncs do nothing. */
 void crash_walk_assert_caught(const crash_walk *w, bool drop_files, bool drop_folders);
 __attribute__((format(printf, 2, 3))) void crash_walk_complain(crash_walk *w, const char *fmt, ...);
-
-#endif

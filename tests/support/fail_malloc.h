@@ -1,6 +1,5 @@
 /* tests/support/fail_malloc.h - make the nth allocation of the process fail (linked with --wrap). */
-#ifndef SHD_TEST_FAIL_MALLOC_H
-#define SHD_TEST_FAIL_MALLOC_H
+#pragma once
 
 #include <sherd/error.h>
 
@@ -16,5 +15,3 @@ size_t fail_malloc_bytes(void);
 /* Calls it with the nth allocation failing, for every n: SHERD_ENOMEM each time, then SHERD_OK. Returns how many there
  * are. */
 long fail_malloc_each(int (*call)(sherd_error *err));
-
-#endif

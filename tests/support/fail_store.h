@@ -1,8 +1,7 @@
 /* tests/support/fail_store.h - a store whose nth operation fails; the others go through to the store below.
  *
  * Every verb counts, those of readers and writers too; close, abort and release do not, as they cannot fail. */
-#ifndef SHD_TEST_FAIL_STORE_H
-#define SHD_TEST_FAIL_STORE_H
+#pragma once
 
 #include <sherd/store.h>
 
@@ -23,5 +22,3 @@ long fail_store_lists(sherd_store *store);
 /* Calls it with the nth operation failing, for every n: SHERD_EIO of a named object each time, then SHERD_OK. Returns
  * how many there are. */
 long fail_store_each(sherd_store *store, int (*call)(sherd_error *err));
-
-#endif

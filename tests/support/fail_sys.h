@@ -1,8 +1,7 @@
 /* tests/support/fail_sys.h - a table of system calls that refuses, stutters, or fails at the nth call.
  *
  * The calls go through to the real ones. Set the fields before use; close and unmap never fail. */
-#ifndef SHD_TEST_FAIL_SYS_H
-#define SHD_TEST_FAIL_SYS_H
+#pragma once
 
 #include "store/local/sys.h"
 
@@ -32,5 +31,3 @@ typedef struct fail_sys {
 void fail_sys_init(fail_sys *f);
 /* 1 = the next call that counts fails with this errno; 0 = none. */
 void fail_sys_at(fail_sys *f, long nth, const char *only, int os_errno);
-
-#endif

@@ -1,8 +1,5 @@
 /* tests/support/fixtures.h - genuine files of other programs, which may lie beside the checkout. */
-#ifndef SHD_TEST_FIXTURES_H
-#define SHD_TEST_FIXTURES_H
+#pragma once
 
 /* Their folder. Where there is none the running case ends as skipped: ask before anything is made. */
 const char *fixtures_folder(void);
-
-#endif

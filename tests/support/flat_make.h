@@ -1,8 +1,7 @@
 /* tests/support/flat_make.h - FlatBuffers made by hand: the referring part first, what it refers to later.
  *
  * Positions are bytes in the buffer. Everything is appended; offsets are filled in by flat_point(). */
-#ifndef SHD_TEST_FLAT_MAKE_H
-#define SHD_TEST_FLAT_MAKE_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -26,5 +25,3 @@ void flat_add_texts(shd_buf *b, size_t table, unsigned field, const char *const 
 void flat_add_bytes(shd_buf *b, size_t table, unsigned field, const void *data, uint32_t len);
 void flat_add_i32s(shd_buf *b, size_t table, unsigned field, const int32_t *v, uint32_t count);
 void flat_add_i64s(shd_buf *b, size_t table, unsigned field, const int64_t *v, uint32_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* tests/support/graph_auto.h - stores and graphs that are closed when their block ends. */
-#ifndef SHD_TEST_GRAPH_AUTO_H
-#define SHD_TEST_GRAPH_AUTO_H
+#pragma once
 
 #include "base/error.h"
 
@@ -15,5 +14,3 @@ SHD_AUTO_DEFINE(sherd_graph, sherd_graph_close)
 sherd_store *memory(void);
 /* Is the database in the root of the store what this graph shows? */
 void assert_stored(sherd_store *store, const sherd_graph *g);
-
-#endif

@@ -1,6 +1,5 @@
 /* tests/support/graph_make.h - small graphs, and what is in a graph as text. What cannot be done fails the test. */
-#ifndef SHD_TEST_GRAPH_MAKE_H
-#define SHD_TEST_GRAPH_MAKE_H
+#pragma once
 
 #include <sherd/graph.h>
 
@@ -29,5 +28,3 @@ void assert_consistent(const sherd_graph *g);
 size_t graph_count(const sherd_graph *g, const char *type, const char *file, const char *name);
 size_t graph_count_out(const sherd_graph *g, const char *id, const char *type);
 size_t graph_count_in(const sherd_graph *g, const char *id, const char *type);
-
-#endif

@@ -1,7 +1,6 @@
 /* tests/support/graph_moved.h - databases whose nodes lie in other shards than the planner says, as after commits of
  * the real server. For programs without cmocka too: what cannot be done ends the program. */
-#ifndef SHD_TEST_GRAPH_MOVED_H
-#define SHD_TEST_GRAPH_MOVED_H
+#pragma once
 
 #include <sherd/graph.h>
 
@@ -14,5 +13,3 @@ void graph_plan_otherwise(sherd_store *store, const char *folder);
 /* Lies every row of a node in the shard that the planner says, and every edge with its source? After compaction, when
  * rows are what lives. */
 void graph_check_placed(const sherd_graph *g);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Every node and edge has a stamp, from which its name, type, hash and metadata follow. For programs without cmocka
  * too: what is wrong is said on stderr, and ends the program. */
-#ifndef SHD_TEST_GRAPH_NAIVE_H
-#define SHD_TEST_GRAPH_NAIVE_H
+#pragma once
 
 #include <sherd/graph.h>
 
@@ -69,5 +68,3 @@ void naive_check_diff(const graph_naive *from, const graph_naive *to, const sher
 			abort();                                                                    \
 		}                                                                                   \
 	} while (0)
-
-#endif

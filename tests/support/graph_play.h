@@ -1,8 +1,7 @@
 /* tests/support/graph_play.h - a database and a naive graph, to which the same is done.
  *
  * Whoever plays says by numbers what is to be done. Over a store in memory; what is wrong ends the program. */
-#ifndef SHD_TEST_GRAPH_PLAY_H
-#define SHD_TEST_GRAPH_PLAY_H
+#pragma once
 
 #include "support/graph_naive.h"
 
@@ -18,5 +17,3 @@ void graph_play_step(graph_play *p);
 void graph_play_check(graph_play *p);
 /* Commits, opens again, compares and verifies. */
 void graph_play_close(graph_play *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* tests/support/inside_make.h - a model with a graph inside of a graph inside of its graph, to be spoilt by tests. */
-#ifndef SHD_TEST_INSIDE_MAKE_H
-#define SHD_TEST_INSIDE_MAKE_H
+#pragma once
 
 #include <sherd/model.h>
 
@@ -31,5 +30,3 @@ typedef struct inside_sample {
 void inside_make(inside_sample *s);
 /* Writes it as a container; fails the test when that fails. */
 void inside_save(const inside_sample *s, sherd_store *store, const char *key);
-
-#endif

@@ -1,7 +1,6 @@
 /* tests/support/late_store.h - a store as far away as a bucket: it cannot lock, has a clock of its own, and answers to
  * commits get lost. */
-#ifndef SHD_TEST_LATE_STORE_H
-#define SHD_TEST_LATE_STORE_H
+#pragma once
 
 #include <sherd/store.h>
 
@@ -21,5 +20,3 @@ void late_store_lose(sherd_store *store, const char *key, late_fate fate, int ti
 int late_store_deliver(sherd_store *store);
 /* How much later it is there than here. */
 void late_store_set_ahead(sherd_store *store, int64_t ns);
-
-#endif

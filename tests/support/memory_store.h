@@ -1,6 +1,5 @@
 /* tests/support/memory_store.h - a store in memory, new for each case. */
-#ifndef SHD_TEST_MEMORY_STORE_H
-#define SHD_TEST_MEMORY_STORE_H
+#pragma once
 
 #include <sherd/store.h>
 
@@ -10,5 +9,3 @@ extern sherd_store *store;
 /* Setup and teardown of a case. */
 int memory_store_open(void **state);
 int memory_store_close(void **state);
-
-#endif

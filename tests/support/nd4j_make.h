@@ -1,6 +1,5 @@
 /* tests/support/nd4j_make.h - ND4J binary arrays made by hand. */
-#ifndef SHD_TEST_ND4J_MAKE_H
-#define SHD_TEST_ND4J_MAKE_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -10,5 +9,3 @@ void nd4j_put_part(shd_buf *b, const char *type, uint64_t count, const void *dat
 void nd4j_put_part_as(shd_buf *b, const char *mode, const char *type, uint64_t count, const void *data, uint32_t size);
 /* Shape information for dimensions in C or Fortran order, as the first part. */
 void nd4j_put_shape(shd_buf *b, uint32_t rank, const int64_t *dims, char order, int64_t extras);
-
-#endif

@@ -1,6 +1,5 @@
 /* tests/support/rfdb_files.h - segments made by us, and databases that the real server made. */
-#ifndef SHD_TEST_RFDB_FILES_H
-#define SHD_TEST_RFDB_FILES_H
+#pragma once
 
 #include "format/rfdb/writer.h"
 
@@ -18,5 +17,3 @@ char *rfdb_unpack(const char *archive);
 /* Calls each() for every file below the folder whose name ends so; how many there were. */
 typedef void rfdb_file_fn(const char *path, const uint8_t *data, size_t len);
 size_t rfdb_each_file(const char *folder, const char *suffix, rfdb_file_fn *each);
-
-#endif

@@ -1,6 +1,5 @@
 /* tests/support/rows_set.h - sets of rows whose values are known from the row's id. */
-#ifndef SHD_TEST_ROWS_SET_H
-#define SHD_TEST_ROWS_SET_H
+#pragma once
 
 #include <sherd/rows.h>
 
@@ -25,5 +24,3 @@ bool rows_set_is_row(const sherd_rows_batch *batch, size_t i, uint64_t id);
 /* Fails the test unless the batch is these rows: ids, or first and up when NULL. */
 void assert_rows(const sherd_rows_batch *batch, const uint64_t *ids, uint64_t first, size_t count);
 uint64_t rows_batch_id(const sherd_rows_batch *batch, size_t i);
-
-#endif

@@ -1,6 +1,5 @@
 /* tests/support/samediff_make.h - SameDiff graphs made by hand, with what genuine files at hand do not show. */
-#ifndef SHD_TEST_SAMEDIFF_MAKE_H
-#define SHD_TEST_SAMEDIFF_MAKE_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -35,5 +34,3 @@ void samediff_make_hollow(shd_buf *b, const char *name);
 /* No variables, and one operation "add" of this name, with so many constants, F32 [1], in one property; without their
  * elements as in a container. */
 void samediff_make_owner(shd_buf *b, const char *name, uint32_t arrays, bool elements);
-
-#endif

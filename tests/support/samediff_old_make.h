@@ -1,6 +1,5 @@
 /* tests/support/samediff_old_make.h - SameDiff graphs with the tables of versions before 1.0.0-beta4, made by hand. */
-#ifndef SHD_TEST_SAMEDIFF_OLD_MAKE_H
-#define SHD_TEST_SAMEDIFF_OLD_MAKE_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -19,5 +18,3 @@ typedef enum samediff_age {
  * (F16 [2], little-endian: 1, -2); operations t = tanh(w), s = t + 2.5, m = mmul(s, w), of which the file has no
  * results but that of s: 0.5, and, of those that tell no names of results, m:1. */
 void samediff_make_old(shd_buf *b, samediff_age age);
-
-#endif

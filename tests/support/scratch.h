@@ -1,6 +1,5 @@
 /* tests/support/scratch.h - a folder of the test's own, removed at its end. */
-#ifndef SHD_TEST_SCRATCH_H
-#define SHD_TEST_SCRATCH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ void scratch_in_memory(void);
 
 /* How many files in it are not objects yet, or never became any. */
 size_t scratch_temporaries(const char *folder);
-
-#endif

@@ -1,6 +1,5 @@
 /* tests/support/sdnb_make.h - a model with something of everything that SDNB files hold. */
-#ifndef SHD_TEST_SDNB_MAKE_H
-#define SHD_TEST_SDNB_MAKE_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -15,5 +14,3 @@ const char *sdnb_sample_difference(const sherd_model *model, unsigned seed, bool
 
 /* An archive with one entry of these bytes, compressed by deflate. */
 void sdnb_put_deflated(shd_buf *out, const char *name, const uint8_t *data, size_t len);
-
-#endif

@@ -1,6 +1,5 @@
 /* tests/support/set_sample.h - tensors that all hold one byte, which tells who wrote a set of several files. */
-#ifndef SHD_TEST_SET_SAMPLE_H
-#define SHD_TEST_SET_SAMPLE_H
+#pragma once
 
 #include <sherd/bundle.h>
 
@@ -12,5 +11,3 @@ uint8_t set_sample_byte(const sherd_bundle *bundle, int *rc, sherd_error *err);
 uint8_t set_sample_content(sherd_store *store, const char *key, size_t tensors);
 /* Whole, and nothing beside it that somebody left. */
 void set_sample_assert_clean(sherd_store *store, const char *key);
-
-#endif

@@ -1,6 +1,5 @@
 /* tests/support/source_file.h - files of the source tree as test data: corpora and the examples of documents. */
-#ifndef SHD_TEST_SOURCE_FILE_H
-#define SHD_TEST_SOURCE_FILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ size_t source_folder_each(const char *folder, source_file_fn *each);
 /* The bytes of the first block fenced as ```hex in a document: lines of "offset  pairs of digits  |text|", of which
  * the offsets must be right; a line "*" repeats the 16 bytes before it up to the offset of the next. */
 uint8_t *source_hex_block(const char *document, size_t *len);
-
-#endif

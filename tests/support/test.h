@@ -1,6 +1,5 @@
 /* tests/support/test.h - what every test includes. */
-#ifndef SHD_TEST_H
-#define SHD_TEST_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,5 +43,3 @@
 		assert_string_equal(e_.reason, want_reason); \
 		assert_true(e_.message[0] != 0);             \
 	} while (0)
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Each has a store of its own over the same one below, and a thread. Every verb (a commit too) is a step; the first
  * does so many steps, then the second so many, then the first goes on to its end, and the second to its own. */
-#ifndef SHD_TEST_TURN_STORE_H
-#define SHD_TEST_TURN_STORE_H
+#pragma once
 
 #include <sherd/store.h>
 
@@ -19,5 +18,3 @@ typedef struct turn_actor {
 
 /* locks: what the store below can; else both see a store that cannot lock. */
 void turn_run(sherd_store *inner, bool locks, turn_actor actors[2], long first, long second);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/ckpt.h - an open checkpoint. */
-#ifndef SHD_ENGINE_CKPT_CKPT_H
-#define SHD_ENGINE_CKPT_CKPT_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -80,5 +79,3 @@ int shd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset,
 
 /* Compares what was hashed, all data of the shard, with its head; the hash is finished. */
 int shd_ckpt_shard_compare(const ckpt_shard *s, shd_sha256 *hash, sherd_error *err);
-
-#endif

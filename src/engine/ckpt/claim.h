@@ -3,8 +3,7 @@
  * A save holds a shared lock on {prefix}.saving for as long as it lives; all
  * ranks of one set share it. Whoever gets the exclusive lock knows that nobody
  * of the set lives, and may clear what it left. */
-#ifndef SHD_ENGINE_CKPT_CLAIM_H
-#define SHD_ENGINE_CKPT_CLAIM_H
+#pragma once
 
 #include "base/meter.h"
 #include "engine/publish/claim.h"
@@ -73,5 +72,3 @@ int shd_ckpt_clear_dead(sherd_store *store, const char *prefix, uint64_t waiting
 
 /* Fills in host and process. */
 shd_ckpt_claim shd_ckpt_claim_of_us(const sherd_set_id *set_id, uint32_t world, int64_t time_ns);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/clear.h - removing what a save or removal left, under its claim's exclusive lock. */
-#ifndef SHD_ENGINE_CKPT_CLEAR_H
-#define SHD_ENGINE_CKPT_CLEAR_H
+#pragma once
 
 #include "base/meter.h"
 #include "format/ckpt/claim.h"
@@ -24,5 +23,3 @@ int shd_ckpt_committed(sherd_store *store, const char *prefix, ckpt_committed *o
 /* Removes every shard under the prefix that the committed metadata does not name, as long as the claim is this set's;
  * else does nothing, since whoever claimed since may have shards there. */
 int shd_ckpt_clear_unnamed(sherd_store *store, const char *prefix, const sherd_set_id *holder, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/content.h - what a shard holds, whoever wrote it and when. */
-#ifndef SHD_ENGINE_CKPT_CONTENT_H
-#define SHD_ENGINE_CKPT_CONTENT_H
+#pragma once
 
 #include "base/str.h"
 #include "codec/sha256.h"
@@ -13,5 +12,3 @@ void shd_ckpt_content(const shd_ckpt_entry *entries, size_t count, uint8_t out[S
 int shd_ckpt_piece_key(const shd_ckpt_entry *entry, shd_arena *arena, shd_str *out, sherd_error *err);
 /* Replicas by their keys: are their checksums the same? *where is the first byte of the block in which they differ. */
 bool shd_ckpt_same_checksums(const shd_ckpt_entry *a, const shd_ckpt_entry *b, uint64_t *where);
-
-#endif

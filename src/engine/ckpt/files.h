@@ -1,6 +1,5 @@
 /* engine/ckpt/files.h - the shard files that stand under a prefix, whoever wrote them. */
-#ifndef SHD_ENGINE_CKPT_FILES_H
-#define SHD_ENGINE_CKPT_FILES_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/meter.h"
@@ -41,5 +40,3 @@ static inline bool shd_set_id_equal(const sherd_set_id *a, const sherd_set_id *b
 {
 	return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
-
-#endif

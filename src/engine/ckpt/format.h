@@ -1,6 +1,5 @@
 /* engine/ckpt/format.h - checkpoints in the table of formats. */
-#ifndef SHD_ENGINE_CKPT_FORMAT_H
-#define SHD_ENGINE_CKPT_FORMAT_H
+#pragma once
 
 #include "engine/tensors/format.h"
 
@@ -12,5 +11,3 @@ extern const shd_format_entry shd_format_checkpoint_unfinished;
 int shd_bundle_open_ckpt(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err);
 int shd_bundle_open_ckpt_shard(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options,
                                sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/hash.h - SHA-256 of a range of an object, in bounded memory. */
-#ifndef SHD_ENGINE_CKPT_HASH_H
-#define SHD_ENGINE_CKPT_HASH_H
+#pragma once
 
 #include "base/meter.h"
 #include "codec/sha256.h"
@@ -10,5 +9,3 @@
 /* meter may be NULL. */
 int shd_ckpt_hash_range(const sherd_reader *reader, uint64_t offset, uint64_t size, shd_meter *meter,
                         char hex[SHD_SHA256_HEX + 1], sherd_error *err);
-
-#endif

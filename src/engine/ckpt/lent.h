@@ -1,8 +1,7 @@
 /* engine/ckpt/lent.h - shards of a prefix that metadata of another one names, because somebody copied or renamed that.
  *
  * Whoever removes shards, but those that it wrote itself, asks first. */
-#ifndef SHD_ENGINE_CKPT_LENT_H
-#define SHD_ENGINE_CKPT_LENT_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -28,5 +27,3 @@ bool shd_ckpt_is_lent(const ckpt_lent *lent, const char *key);
 
 /* Does this one metadata name a shard of that prefix, or may it, since it cannot be read? */
 bool shd_ckpt_may_borrow(sherd_store *store, const char *borrower, const char *prefix);
-
-#endif

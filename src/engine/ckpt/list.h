@@ -1,6 +1,5 @@
 /* engine/ckpt/list.h - what prune needs to know beyond the listing. */
-#ifndef SHD_ENGINE_CKPT_LIST_H
-#define SHD_ENGINE_CKPT_LIST_H
+#pragma once
 
 #include <sherd/ckpt.h>
 
@@ -11,5 +10,3 @@ const char *shd_ckpt_list_identity(const sherd_ckpt_list *list, size_t index);
 
 /* Does the metadata of this one name a file of that prefix, which is another one's? */
 bool shd_ckpt_list_borrows(const sherd_ckpt_list *list, size_t index, const char *prefix);
-
-#endif

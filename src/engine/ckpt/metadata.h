@@ -1,6 +1,5 @@
 /* engine/ckpt/metadata.h - the metadata of a prefix, and the shards it names. */
-#ifndef SHD_ENGINE_CKPT_METADATA_H
-#define SHD_ENGINE_CKPT_METADATA_H
+#pragma once
 
 #include "engine/ckpt/files.h"
 #include "base/map.h"
@@ -31,5 +30,3 @@ int shd_ckpt_files_unnamed(ckpt_files *files, const shd_ckpt_meta *meta, const c
  */
 int shd_ckpt_named_shard_open(ckpt_shard *out, sherd_store *store, const char *prefix, const shd_ckpt_meta_shard *m,
                               sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/publish.h - the last step of a save: the metadata, built from the shards themselves. */
-#ifndef SHD_ENGINE_CKPT_PUBLISH_H
-#define SHD_ENGINE_CKPT_PUBLISH_H
+#pragma once
 
 #include "base/meter.h"
 
@@ -23,5 +22,3 @@ typedef struct ckpt_publication {
  * SHERD_EEXIST or SHERD_ECONFLICT when another set was published first; SHERD_ECANCELLED: nothing was; SHERD_EUNKNOWN:
  * it may be, or become so, and its shards must stay. */
 int shd_ckpt_publish(const ckpt_publication *p, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/remove.h - ending one set, or what is left of one. */
-#ifndef SHD_ENGINE_CKPT_REMOVE_H
-#define SHD_ENGINE_CKPT_REMOVE_H
+#pragma once
 
 #include <sherd/ckpt.h>
 
@@ -13,5 +12,3 @@ int shd_ckpt_remove_orphans(sherd_store *store, const char *prefix, sherd_error 
  * *count tells how many there were. dry_run: only that. SHERD_ECONFLICT as above. */
 int shd_ckpt_remove_strays(sherd_store *store, const char *prefix, const char *identity, bool dry_run, size_t *count,
                            sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/replicas.h - the same piece in several shards must be the same bytes. */
-#ifndef SHD_ENGINE_CKPT_REPLICAS_H
-#define SHD_ENGINE_CKPT_REPLICAS_H
+#pragma once
 
 #include "base/meter.h"
 #include "engine/ckpt/shard.h"
@@ -14,5 +13,3 @@ typedef struct ckpt_replica {
 /* Compares every piece with the first one of the same tensor and place: by their checksums, or byte for byte. */
 int shd_ckpt_compare_replicas(const ckpt_replica *list, size_t count, sherd_report *r, shd_meter *meter,
                               sherd_error *err);
-
-#endif

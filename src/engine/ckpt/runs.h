@@ -1,6 +1,5 @@
 /* engine/ckpt/runs.h - a box of a piece as runs of bytes, and their way into memory. */
-#ifndef SHD_ENGINE_CKPT_RUNS_H
-#define SHD_ENGINE_CKPT_RUNS_H
+#pragma once
 
 #include "base/error.h"
 #include "engine/ckpt/ckpt.h"
@@ -53,5 +52,3 @@ int shd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t *s
 /* The same, and every block of the piece that a run touches is read whole and must have its CRC. */
 int shd_runs_copy_checked(runs *r, const sherd_reader *reader, uint64_t base, uint64_t bytes, const uint32_t *crcs,
                           uint8_t *scratch, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/save.h - the steps of a saver that the one-call saves share. */
-#ifndef SHD_ENGINE_CKPT_SAVE_H
-#define SHD_ENGINE_CKPT_SAVE_H
+#pragma once
 
 #include "base/meter.h"
 #include "engine/ckpt/write.h"
@@ -56,5 +55,3 @@ int shd_ckpt_save_spread(sherd_store *store, const char *prefix, const sherd_bun
  * shapes, and its set id, or else the CRC-32 of all values. */
 int shd_ckpt_source_digest(const sherd_bundle *bundle, bool cut, const sherd_ckpt_save_options *options, char *out,
                            sherd_error *err);
-
-#endif

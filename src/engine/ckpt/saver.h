@@ -1,6 +1,5 @@
 /* engine/ckpt/saver.h - a save under way, one process's part of it. */
-#ifndef SHD_ENGINE_CKPT_SAVER_H
-#define SHD_ENGINE_CKPT_SAVER_H
+#pragma once
 
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/clear.h"
@@ -25,5 +24,3 @@ int shd_ckpt_saver_key(const sherd_ckpt_saver *s, uint32_t rank, shd_buf *key, s
 /* Frees it and nothing else. */
 void shd_ckpt_saver_free(sherd_ckpt_saver *s);
 int shd_ckpt_already_committed(const sherd_ckpt_saver *s, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/shard.h - one shard on a store, opened and its head understood. */
-#ifndef SHD_ENGINE_CKPT_SHARD_H
-#define SHD_ENGINE_CKPT_SHARD_H
+#pragma once
 
 #include "base/arena.h"
 #include "format/ckpt/index.h"
@@ -34,5 +33,3 @@ int shd_ckpt_shard_index_of(sherd_store *store, const char *key, const sherd_lim
 int shd_ckpt_shard_find(ckpt_shard *out, sherd_store *store, const char *prefix, uint32_t rank,
                         const sherd_set_id *set_id, const sherd_limits *limits, shd_arena *arena, shd_ckpt_index *index,
                         bool *found, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/staging.h - where a save in the background keeps the bytes that it copied. */
-#ifndef SHD_ENGINE_CKPT_STAGING_H
-#define SHD_ENGINE_CKPT_STAGING_H
+#pragma once
 
 #include "base/meter.h"
 
@@ -12,5 +11,3 @@ int shd_ckpt_stage(sherd_ckpt_staging *staging, sherd_ckpt_item *const *items, s
                    shd_meter *meter, sherd_error *err);
 /* Gives it back; the memory stays for the next. */
 void shd_ckpt_unstage(sherd_ckpt_staging *staging);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/training.h - what all ranks of a set must say alike about the training. */
-#ifndef SHD_ENGINE_CKPT_TRAINING_H
-#define SHD_ENGINE_CKPT_TRAINING_H
+#pragma once
 
 #include "base/str.h"
 
@@ -22,5 +21,3 @@ typedef struct ckpt_disagreement {
 typedef enum ckpt_must_say { CKPT_NOBODY = 0, CKPT_FIRST = 1, CKPT_BOTH = 3 } ckpt_must_say;
 bool shd_ckpt_disagree(const sherd_ckpt_about *first, const sherd_ckpt_about *second, ckpt_must_say who,
                        ckpt_disagreement *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/verify.h - checks of checkpoints and shards. */
-#ifndef SHD_ENGINE_CKPT_VERIFY_H
-#define SHD_ENGINE_CKPT_VERIFY_H
+#pragma once
 
 #include "engine/tensors/report.h"
 
@@ -12,5 +11,3 @@ int shd_ckpt_verify_shard(sherd_report *r, sherd_store *store, const char *key, 
 /* Shards or a claim without metadata. */
 int shd_ckpt_verify_incomplete(sherd_report *r, sherd_store *store, const char *prefix,
                                const sherd_verify_options *options, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/verify_shard.h - one pass over the data of a shard. */
-#ifndef SHD_ENGINE_CKPT_VERIFY_SHARD_H
-#define SHD_ENGINE_CKPT_VERIFY_SHARD_H
+#pragma once
 
 #include "base/meter.h"
 #include "engine/ckpt/ckpt.h"
@@ -17,5 +16,3 @@ typedef struct ckpt_scan {
 
 /* Hash of all data, CRC of every block, text of UTF8 tensors. Findings go into the report. */
 int shd_ckpt_scan(const ckpt_scan *scan, sherd_report *r, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/ckpt/verify_strings.h - the text of UTF8 tensors. */
-#ifndef SHD_ENGINE_CKPT_VERIFY_STRINGS_H
-#define SHD_ENGINE_CKPT_VERIFY_STRINGS_H
+#pragma once
 
 #include "base/meter.h"
 #include "engine/ckpt/shard.h"
@@ -11,5 +10,3 @@
  * STRINGS_BUFFER bytes, aligned for any type; meter, which may be NULL, is asked whether to go on. */
 int shd_ckpt_check_strings(const ckpt_shard *shard, const shd_ckpt_entry *e, shd_meter *meter, uint8_t *buf,
                            sherd_error *err);
-
-#endif

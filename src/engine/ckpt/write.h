@@ -1,6 +1,5 @@
 /* engine/ckpt/write.h - streaming one shard onto a store. */
-#ifndef SHD_ENGINE_CKPT_WRITE_H
-#define SHD_ENGINE_CKPT_WRITE_H
+#pragma once
 
 #include "base/meter.h"
 #include "codec/sha256.h"
@@ -38,5 +37,3 @@ uint64_t shd_ckpt_item_bytes(const sherd_ckpt_item *item);
 
 /* Writes, hashes and commits the shard as a new object. SHERD_EEXIST when the key is taken; out is filled then too. */
 int shd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_written *out, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/graph/format.h - graph databases in the table of formats. */
-#ifndef SHD_ENGINE_GRAPH_FORMAT_H
-#define SHD_ENGINE_GRAPH_FORMAT_H
+#pragma once
 
 #include "engine/tensors/format.h"
 
@@ -8,5 +7,3 @@ extern const shd_format_entry shd_format_rfdb;
 extern const shd_format_entry shd_format_rfdb_segment; /* of a database, by itself */
 extern const shd_format_entry shd_format_rfdb_part;    /* any other file of one */
 extern const shd_format_entry shd_format_jsonl;
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/graph/graph.h - an open database. */
-#ifndef SHD_ENGINE_GRAPH_GRAPH_H
-#define SHD_ENGINE_GRAPH_GRAPH_H
+#pragma once
 
 #include "engine/graph/buffer/buffer.h"
 #include "engine/graph/disk/head.h"
@@ -91,5 +90,3 @@ int shd_graph_break(sherd_graph *g, sherd_error *err);
 
 void shd_graph_node_out(const shd_rfdb_node *from, sherd_graph_node *to);
 void shd_graph_edge_out(const shd_rfdb_edge *from, sherd_graph_edge *to);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Opening reads the front, metadata and graph of the file, or of shard 0. What the index says of an array is read when
  * the array is first asked for, and kept; so is a shard that holds it. */
-#ifndef SHD_ENGINE_MODEL_CONTAINER_H
-#define SHD_ENGINE_MODEL_CONTAINER_H
+#pragma once
 
 #include "engine/model/container_file.h"
 #include "engine/model/model.h"
@@ -58,5 +57,3 @@ void shd_container_cache_free(container_cache *c); /* NULL is fine */
 int shd_container_map(const container_record *r, const void **out, sherd_error *err);
 /* Reads, checks and unpacks one chunk, all of it: out has room for its raw bytes. */
 int shd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err);
-
-#endif

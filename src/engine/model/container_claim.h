@@ -1,6 +1,5 @@
 /* engine/model/container_claim.h - who may save shards of a container under a base: the claim <base>.shard.saving. */
-#ifndef SHD_ENGINE_MODEL_CONTAINER_CLAIM_H
-#define SHD_ENGINE_MODEL_CONTAINER_CLAIM_H
+#pragma once
 
 #include "engine/publish/claim.h"
 
@@ -8,5 +7,3 @@
 void shd_container_claim_name(shd_buf *out, const char *base);
 /* As shd_claim_take(); what a dead save left is the caller's to find, by its names. */
 int shd_container_claim_take(shd_claim *out, sherd_store *store, const char *base, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/model/container_file.h - one file of a container, open for reading. */
-#ifndef SHD_ENGINE_MODEL_CONTAINER_FILE_H
-#define SHD_ENGINE_MODEL_CONTAINER_FILE_H
+#pragma once
 
 #include "base/limits.h"
 #include "format/container/head.h"
@@ -51,5 +50,3 @@ void shd_container_record_close(container_record *r); /* NULL is fine */
 SHD_AUTO_DEFINE(container_record, shd_container_record_close)
 /* Do the chunks lie within ARRAYS sections that hold data? */
 int shd_container_file_check(const container_file *f, const shd_container_array *array, sherd_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * After the front comes one ARRAYS section with all data, whose length is filled in at the end like the front itself;
  * then the other sections, each written at once. */
-#ifndef SHD_ENGINE_MODEL_CONTAINER_OUT_H
-#define SHD_ENGINE_MODEL_CONTAINER_OUT_H
+#pragma once
 
 #include "engine/model/container_file.h"
 
@@ -32,5 +31,3 @@ int shd_container_out_copy(container_out *o, const container_file *from, const s
 int shd_container_out_finish(container_out *o, const uint8_t set[SHD_CONTAINER_SET_BYTES], shd_container_peer *peer,
                              sherd_error *err);
 void shd_container_out_abort(container_out *o); /* leaves nothing behind */
-
-#endif

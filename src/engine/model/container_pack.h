@@ -2,8 +2,7 @@
  *
  * Workers of the pool fetch, shuffle, pack and sum chunks in any order; they are appended in the order in which they
  * were added, by whichever worker has just finished one. */
-#ifndef SHD_ENGINE_MODEL_CONTAINER_PACK_H
-#define SHD_ENGINE_MODEL_CONTAINER_PACK_H
+#pragma once
 
 #include "base/meter.h"
 #include "base/pool.h"
@@ -52,5 +51,3 @@ void shd_container_batch_done(container_batch *b);
 int shd_container_batch_slot(container_batch *b, container_slot **out, sherd_error *err);
 /* Writes what is in the used slots; the caller takes their chunks and sets used to 0. */
 int shd_container_batch_run(container_batch *b, sherd_error *err);
-
-#endif

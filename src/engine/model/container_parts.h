@@ -1,6 +1,5 @@
 /* engine/model/container_parts.h - what a container will hold of a model: the graph, encoded, and its arrays. */
-#ifndef SHD_ENGINE_MODEL_CONTAINER_PARTS_H
-#define SHD_ENGINE_MODEL_CONTAINER_PARTS_H
+#pragma once
 
 #include "engine/model/model.h"
 #include "format/container/index.h"
@@ -27,5 +26,3 @@ typedef struct container_parts {
 int shd_container_parts_make(const sherd_model *from, bool without_updater, shd_arena *arena, container_parts *out,
                              sherd_error *err);
 void shd_container_parts_done(container_parts *parts);
-
-#endif

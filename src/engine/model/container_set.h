@@ -1,6 +1,5 @@
 /* engine/model/container_set.h - the shards that lie under one base. */
-#ifndef SHD_ENGINE_MODEL_CONTAINER_SET_H
-#define SHD_ENGINE_MODEL_CONTAINER_SET_H
+#pragma once
 
 #include "engine/model/container_file.h"
 
@@ -33,5 +32,3 @@ int shd_container_find_set(sherd_store *store, const char *base, shd_arena *aren
 
 /* Tells whether anything that a container under this key may consist of has changed. */
 int shd_container_fingerprint(sherd_store *store, const char *key, uint8_t out[SHD_SHA256_BYTES], sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/model/container_verify.h - checking every byte of a container. */
-#ifndef SHD_ENGINE_MODEL_CONTAINER_VERIFY_H
-#define SHD_ENGINE_MODEL_CONTAINER_VERIFY_H
+#pragma once
 
 #include "engine/model/container.h"
 #include "engine/tensors/report.h"
@@ -13,5 +12,3 @@ int shd_container_verify_file(sherd_report *r, const container_file *f, uint32_t
  * files under the base that are not of the set. */
 int shd_container_verify_model(sherd_report *r, const shd_container_model *m, const sherd_verify_options *o,
                                sherd_error *err);
-
-#endif

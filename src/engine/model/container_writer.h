@@ -2,8 +2,7 @@
  *
  * Every array has its file from the beginning. A file other than the first is committed as soon as its last array is
  * whole; the first one, which has graph, metadata and the list of the others, is committed last. */
-#ifndef SHD_ENGINE_MODEL_CONTAINER_WRITER_H
-#define SHD_ENGINE_MODEL_CONTAINER_WRITER_H
+#pragma once
 
 #include "engine/model/container.h"
 #include "engine/model/container_claim.h"
@@ -79,5 +78,3 @@ int shd_container_target_finish(sherd_model_writer *w, uint32_t target, sherd_er
 int shd_container_targets_clear(sherd_model_writer *w, sherd_error *err);
 /* Instead of a commit: nothing of this save stays. */
 void shd_container_targets_abort(sherd_model_writer *w);
-
-#endif

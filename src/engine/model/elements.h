@@ -1,6 +1,5 @@
 /* engine/model/elements.h - the elements of a model's arrays in the order and with the bytes that a file wants. */
-#ifndef SHD_ENGINE_MODEL_ELEMENTS_H
-#define SHD_ENGINE_MODEL_ELEMENTS_H
+#pragma once
 
 #include "base/meter.h"
 #include "engine/model/model.h"
@@ -15,5 +14,3 @@ typedef struct shd_model_elements {
 /* Appends all of them to the writer. Memory stays below SHD_ELEMENTS_MEMORY, whatever the array. */
 #define SHD_ELEMENTS_MEMORY (80u << 20)
 int shd_model_elements_write(const shd_model_elements *e, sherd_writer *writer, shd_meter *meter, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/model/format.h - models and their arrays in the table of formats. */
-#ifndef SHD_ENGINE_MODEL_FORMAT_H
-#define SHD_ENGINE_MODEL_FORMAT_H
+#pragma once
 
 #include "engine/tensors/format.h"
 
@@ -16,5 +15,3 @@ int shd_model_open_found(sherd_model **out, shd_evidence *e, const sherd_model_o
 int shd_bundle_open_model(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err);
 int shd_bundle_open_nd4j(sherd_bundle **out, shd_evidence *e, const sherd_bundle_options *options, sherd_error *err);
 int shd_write_model(shd_conversion *c, sherd_error *err);
-
-#endif

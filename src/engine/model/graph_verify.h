@@ -1,6 +1,5 @@
 /* engine/model/graph_verify.h - checking what operations and variables say of each other. */
-#ifndef SHD_ENGINE_MODEL_GRAPH_VERIFY_H
-#define SHD_ENGINE_MODEL_GRAPH_VERIFY_H
+#pragma once
 
 #include "engine/model/model.h"
 #include "engine/tensors/report.h"
@@ -8,5 +7,3 @@
 /* Warns of what does not fit, in the graph of the model and in each graph inside of it, at any depth: there the message
  * begins with "graph <name>/<name of one inside>: ". Reads no arrays. */
 int shd_model_verify_graph(sherd_report *r, const char *key, const sherd_model *model, sherd_error *err);
-
-#endif

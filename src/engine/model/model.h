@@ -2,8 +2,7 @@
  *
  * A format embeds sherd_model as the first member of its own struct, makes it with shd_model_new(), fills in graph,
  * arrays and pairs, and ends with shd_model_finish(). */
-#ifndef SHD_ENGINE_MODEL_H
-#define SHD_ENGINE_MODEL_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -68,5 +67,3 @@ shd_model_open_fn shd_model_open_samediff;
 shd_model_open_fn shd_model_open_container;
 shd_model_open_fn shd_model_open_sdnb;
 shd_model_open_fn shd_model_open_sdz;
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/model/nd4j.h - the elements of arrays that ND4J stored, as everybody else wants them. */
-#ifndef SHD_ENGINE_MODEL_ND4J_H
-#define SHD_ENGINE_MODEL_ND4J_H
+#pragma once
 
 #include "format/samediff/nd4j_array.h"
 
@@ -17,5 +16,3 @@ int shd_nd4j_read_fortran(const sherd_reader *reader, const shd_nd4j_array *arra
                           size_t len, sherd_error *err);
 /* SHERD_EUNSUPPORTED, "no-map", when the file holds them otherwise. */
 int shd_nd4j_map(const void **out, const sherd_reader *reader, const shd_nd4j_array *array, sherd_error *err);
-
-#endif

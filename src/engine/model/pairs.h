@@ -1,6 +1,5 @@
 /* engine/model/pairs.h - the pairs of text that a saved model carries. */
-#ifndef SHD_ENGINE_MODEL_PAIRS_H
-#define SHD_ENGINE_MODEL_PAIRS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -15,5 +14,3 @@
  * no text. */
 int shd_model_join_pairs(const sherd_pair *pairs, size_t count, const sherd_model_save_options *options,
                          shd_arena *arena, const sherd_pair **out, size_t *out_count, sherd_error *err);
-
-#endif

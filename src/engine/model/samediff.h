@@ -1,6 +1,5 @@
 /* engine/model/samediff.h - a SameDiff file and its arrays, inside and beside it. */
-#ifndef SHD_ENGINE_MODEL_SAMEDIFF_H
-#define SHD_ENGINE_MODEL_SAMEDIFF_H
+#pragma once
 
 #include "engine/model/model.h"
 #include "format/samediff/graph.h"
@@ -21,5 +20,3 @@ int shd_samediff_find_outside(shd_samediff_model *m, sherd_store *store, const c
 
 /* Feeds the bytes of an object to the FlatBuffers reader; arg is a sherd_reader. */
 int shd_samediff_fetch(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err);
-
-#endif

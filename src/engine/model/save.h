@@ -1,6 +1,5 @@
 /* engine/model/save.h - writing models: one function for each format, called when the front (save.c) has chosen it. */
-#ifndef SHD_ENGINE_MODEL_SAVE_H
-#define SHD_ENGINE_MODEL_SAVE_H
+#pragma once
 
 #include "engine/model/model.h"
 
@@ -11,5 +10,3 @@ shd_model_save_fn shd_model_save_container; /* shards > 1: <key>.shard<i>-of-<N>
 shd_model_save_fn shd_model_save_samediff;
 shd_model_save_fn shd_model_save_sdnb;
 shd_model_save_fn shd_model_save_sdz;
-
-#endif

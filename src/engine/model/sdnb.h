@@ -1,6 +1,5 @@
 /* engine/model/sdnb.h - models in SDNB files: one, or several that belong together, in a store or in an archive. */
-#ifndef SHD_ENGINE_MODEL_SDNB_H
-#define SHD_ENGINE_MODEL_SDNB_H
+#pragma once
 
 #include "engine/model/model.h"
 #include "format/samediff/graph.h"
@@ -48,5 +47,3 @@ const shd_sdnb_model *shd_sdnb_of(const sherd_model *model);
  * fails. */
 int shd_sdnb_open(sherd_model **out, sherd_store *store, const char *key, const sherd_limits *limits,
                   sherd_store *archive, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/model/sdnb_out.h - writing SDNB files: what goes into each, where it lies there, and its bytes. */
-#ifndef SHD_ENGINE_MODEL_SDNB_OUT_H
-#define SHD_ENGINE_MODEL_SDNB_OUT_H
+#pragma once
 
 #include "base/meter.h"
 #include "engine/model/save.h"
@@ -30,5 +29,3 @@ int shd_sdnb_write(const shd_sdnb_out *out, sherd_writer *writer, shd_meter *met
 /* What each file holds of the model: sources for the encoder, of which the first has the graph. */
 int shd_sdnb_divide(const sherd_model *model, const sherd_model_save_options *options, uint32_t files, shd_arena *arena,
                     shd_samediff_source **out, sherd_error *err);
-
-#endif

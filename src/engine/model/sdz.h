@@ -1,7 +1,6 @@
 /* engine/model/sdz.h - an archive as a store: its entries are objects that can be read, under
  * <key of the archive>/<name of the entry>. */
-#ifndef SHD_ENGINE_MODEL_SDZ_H
-#define SHD_ENGINE_MODEL_SDZ_H
+#pragma once
 
 #include "engine/tensors/archive.h"
 #include "engine/tensors/report.h"
@@ -27,5 +26,3 @@ int shd_sdz_has_model(sherd_store *store, const char *key, bool *out, sherd_erro
 /* The model, as shd_model_verify() does; then, unless quick, every entry against its CRC and its sizes. */
 int shd_sdz_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
                    sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/model/verify.h - checking a model. */
-#ifndef SHD_ENGINE_MODEL_VERIFY_H
-#define SHD_ENGINE_MODEL_VERIFY_H
+#pragma once
 
 #include "engine/tensors/report.h"
 
@@ -8,5 +7,3 @@
  * byte. */
 int shd_model_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
                      sherd_error *err);
-
-#endif

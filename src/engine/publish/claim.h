@@ -3,8 +3,7 @@
  * A save holds a lock on its claim for as long as it lives, exclusive, or shared by all processes of one set. Whoever
  * gets the exclusive lock of a claim that is there knows that its save is dead. The text of a claim tells what its save
  * may have left. */
-#ifndef SHD_ENGINE_PUBLISH_CLAIM_H
-#define SHD_ENGINE_PUBLISH_CLAIM_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/meter.h"
@@ -60,5 +59,3 @@ bool shd_claim_alone(shd_claim *claim);
 int shd_claim_drop(shd_claim *claim, sherd_error *err);
 /* Lets go and leaves the claim: to others of the set, or dead, so that the next save clears. */
 void shd_claim_leave(shd_claim *claim);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/publish/head.h - the small object that says a set exists, and which one it was when it was read. */
-#ifndef SHD_ENGINE_PUBLISH_HEAD_H
-#define SHD_ENGINE_PUBLISH_HEAD_H
+#pragma once
 
 #include "base/error.h"
 
@@ -58,5 +57,3 @@ int shd_head_fence(sherd_store *store, const char *key, const char *seen, sherd_
 
 /* Does another object stand there now? Not when that cannot be told. */
 bool shd_head_changed(const shd_head *head, sherd_store *store, const char *key);
-
-#endif

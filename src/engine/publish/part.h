@@ -1,7 +1,6 @@
 /* engine/publish/part.h - an object that an attempt wrote, and which one it was: names are given to others once
  * somebody has cleared ours. */
-#ifndef SHD_ENGINE_PUBLISH_PART_H
-#define SHD_ENGINE_PUBLISH_PART_H
+#pragma once
 
 #include <sherd/store.h>
 
@@ -15,5 +14,3 @@ typedef struct shd_part {
 void shd_part_written(shd_part *part, int rc);
 /* Removes it, if it is still the one that was written. False: something of ours is there, or may come. */
 bool shd_part_remove(shd_part *part, sherd_store *store, const char *key);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/rows/bf16.h - a folder of residual_shard_bf16, for reading. */
-#ifndef SHD_ENGINE_ROWS_BF16_H
-#define SHD_ENGINE_ROWS_BF16_H
+#pragma once
 
 #include "format/rows/manifest.h"
 
@@ -15,5 +14,3 @@ int shd_rows_bf16_check(sherd_store *store, const char *folder, const shd_rows_e
 int shd_rows_bf16_compare(const shd_rows_entry *entry, uint64_t size, sherd_error *err);
 /* SHERD_EINCOMPLETE, "missing-shard". */
 int shd_rows_missing(sherd_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A writer holds an exclusive lock on rows.packing for as long as it lives. Whoever
  * gets that lock later knows that the writer is dead, and removes what it left. */
-#ifndef SHD_ENGINE_ROWS_CLAIM_H
-#define SHD_ENGINE_ROWS_CLAIM_H
+#pragma once
 
 #include "engine/publish/claim.h"
 
@@ -39,5 +38,3 @@ int shd_rows_claim_take_over(rows_claim *out, sherd_store *store, const char *fo
 void shd_rows_claim_drop(rows_claim *claim);
 /* Lets go and leaves the claim, which is dead from then on. */
 void shd_rows_claim_leave(rows_claim *claim);
-
-#endif

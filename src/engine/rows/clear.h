@@ -1,6 +1,5 @@
 /* engine/rows/clear.h - what a dead writer left in a folder. */
-#ifndef SHD_ENGINE_ROWS_CLEAR_H
-#define SHD_ENGINE_ROWS_CLEAR_H
+#pragma once
 
 #include "engine/rows/files.h"
 
@@ -13,5 +12,3 @@ uint32_t shd_rows_first_left(sherd_store *store, const char *marker, bool has_ma
 /* Removes what the writer of a marker left, but not the marker. The caller knows that the writer is dead. */
 int shd_rows_clear(sherd_store *store, const char *folder, const char *marker, const sherd_limits *limits,
                    sherd_error *err);
-
-#endif

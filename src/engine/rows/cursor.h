@@ -1,6 +1,5 @@
 /* engine/rows/cursor.h - what a cursor is made of. */
-#ifndef SHD_ENGINE_ROWS_CURSOR_H
-#define SHD_ENGINE_ROWS_CURSOR_H
+#pragma once
 
 #include "engine/rows/fetch.h"
 
@@ -12,5 +11,3 @@ struct sherd_rows_cursor {
 	rows_scout scout;
 	rows_hints hints;
 };
-
-#endif

@@ -10,8 +10,7 @@
  * hexadecimal; SAMPLE is "-", "all" or the threshold in hexadecimal; CRC is the
  * CRC-32 of all before its colon, 8 hexadecimal digits. The other numbers are
  * decimal. */
-#ifndef SHD_ENGINE_ROWS_CURSOR_TEXT_H
-#define SHD_ENGINE_ROWS_CURSOR_TEXT_H
+#pragma once
 
 #include "engine/rows/sequence.h"
 
@@ -21,5 +20,3 @@ void shd_rows_text_write(const rows_sequence *s, const rows_state *at, char out[
  * what it was before appends, of this order and sample; SHERD_EINVAL tells what differs. same_batch: so must the batch
  * size be, else it is taken from the text. */
 int shd_rows_text_resume(rows_sequence *s, const char *text, bool same_batch, sherd_error *err);
-
-#endif

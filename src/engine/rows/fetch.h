@@ -3,8 +3,7 @@
  * What a stream keeps resident, whatever the size of the set: the batch that the
  * caller has, a few steps of a map around the place where it is read, one buffer,
  * and the window where it is read past the page cache. */
-#ifndef SHD_ENGINE_ROWS_FETCH_H
-#define SHD_ENGINE_ROWS_FETCH_H
+#pragma once
 
 #include "engine/rows/checked.h"
 #include "engine/rows/pieces.h"
@@ -60,5 +59,3 @@ void shd_rows_fetch_follow(rows_fetch *f, const rows_pick *pick, const rows_sequ
                            rows_hints *hints);
 /* Hints at rows that will be picked soon. A shard that cannot be opened yet is no failure yet. */
 void shd_rows_fetch_ahead(rows_fetch *f, const rows_hints *hints);
-
-#endif

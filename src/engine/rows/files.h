@@ -1,6 +1,5 @@
 /* engine/rows/files.h - what lies in a folder of rows, folders below it left out. */
-#ifndef SHD_ENGINE_ROWS_FILES_H
-#define SHD_ENGINE_ROWS_FILES_H
+#pragma once
 
 #include "engine/tensors/folder.h"
 
@@ -18,5 +17,3 @@ void shd_rows_files_done(rows_files *files);
 
 /* Is it a manifest, by its name? Then it stands for its folder. */
 bool shd_rows_is_manifest(const char *key);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/rows/format.h - sets of rows in the table of formats. */
-#ifndef SHD_ENGINE_ROWS_FORMAT_H
-#define SHD_ENGINE_ROWS_FORMAT_H
+#pragma once
 
 #include "engine/tensors/format.h"
 
@@ -13,5 +12,3 @@ int shd_bundle_open_rows(sherd_bundle **out, shd_evidence *e, const sherd_bundle
 int shd_rows_open_found(sherd_rows **out, shd_evidence *e, const sherd_rows_options *options, sherd_error *err);
 int shd_rows_open_found_bf16(sherd_rows **out, shd_evidence *e, const sherd_rows_options *options, sherd_error *err);
 int shd_write_rows(shd_conversion *c, sherd_error *err);
-
-#endif

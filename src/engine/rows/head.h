@@ -1,6 +1,5 @@
 /* engine/rows/head.h - the manifest of a set that is written to: replaced only while it is the one that was known. */
-#ifndef SHD_ENGINE_ROWS_HEAD_H
-#define SHD_ENGINE_ROWS_HEAD_H
+#pragma once
 
 #include "engine/rows/manifest.h"
 
@@ -25,5 +24,3 @@ int shd_rows_head_read(rows_head *out, sherd_store *store, const char *folder, c
  * identity then, "" when nobody knows it. */
 int shd_rows_head_write(rows_head *head, sherd_store *store, const char *folder, const char *name, const shd_buf *text,
                         const rows_written *part, bool *uncertain, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/rows/manifest.h - rows.manifest.json of a folder. */
-#ifndef SHD_ENGINE_ROWS_MANIFEST_H
-#define SHD_ENGINE_ROWS_MANIFEST_H
+#pragma once
 
 #include "format/rows/manifest.h"
 
@@ -17,5 +16,3 @@ int shd_rows_manifest_read(sherd_store *store, const char *folder, const sherd_l
 
 /* Adds to what is wrong with a manifest, if that is damage, that shards with heads can do without it. Returns rc. */
 int shd_rows_manifest_tell_way_out(sherd_store *store, const char *folder, int rc, sherd_error *err);
-
-#endif

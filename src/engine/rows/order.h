@@ -15,8 +15,7 @@
  * the seed h(seed ^ h(k)).
  *
  * Sampling takes a row when h(id) < trunc(fraction * 2^64): fractions nest. */
-#ifndef SHD_ENGINE_ROWS_ORDER_H
-#define SHD_ENGINE_ROWS_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ uint64_t shd_rows_order_at(const rows_order *o, uint64_t position);
 bool shd_rows_order_takes(const rows_order *o, uint64_t row);
 /* Where position i of n goes under a seed. */
 uint64_t shd_rows_permute(uint64_t seed, uint64_t n, uint64_t i);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A ring of pieces in the order in which they are needed, whatever shard they are
  * of. What is in memory already is not asked for; its pieces only hold the place. */
-#ifndef SHD_ENGINE_ROWS_PIECES_H
-#define SHD_ENGINE_ROWS_PIECES_H
+#pragma once
 
 #include "engine/rows/scout.h"
 #include "engine/rows/shards.h"
@@ -39,5 +38,3 @@ void shd_rows_pieces_use(rows_pieces *p, uint64_t bytes);
 void shd_rows_pieces_drop(rows_pieces *p);
 /* Tells once that something was forgotten: the scout has to go back to where the stream stands. */
 bool shd_rows_pieces_lost(rows_pieces *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/rows/rows.h - an open set of rows. */
-#ifndef SHD_ENGINE_ROWS_ROWS_H
-#define SHD_ENGINE_ROWS_ROWS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -35,5 +34,3 @@ int shd_rows_check_size(const sherd_reader *reader, const sherd_rows_shard *want
  * rows. The same for what was appended to since, whatever the version of the manifest. False when no shard ends there,
  * or nobody recorded hashes. docs/formats/rows.md, "Lineage". */
 bool shd_rows_lineage(const sherd_rows *rows, uint64_t total, uint8_t out[SHD_SHA256_BYTES]);
-
-#endif

@@ -1,8 +1,7 @@
 /* engine/rows/scout.h - reading ahead: a second look at the sequence that runs in front of the first.
  *
  * Only decides what is needed soon, so that it can be asked under a lock. */
-#ifndef SHD_ENGINE_ROWS_SCOUT_H
-#define SHD_ENGINE_ROWS_SCOUT_H
+#pragma once
 
 #include "engine/rows/sequence.h"
 
@@ -34,5 +33,3 @@ void shd_rows_scout_follow(rows_scout *s, const rows_pick *taken, rows_hints *ou
 bool shd_rows_scout_next(rows_scout *s, uint64_t *row);
 /* Takes the rows that are needed next as far as they go on from this one, lie below end and are not too many. */
 uint64_t shd_rows_scout_take(rows_scout *s, uint64_t row, uint64_t end, uint64_t most);
-
-#endif

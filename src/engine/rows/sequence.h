@@ -3,8 +3,7 @@
  * The sequence depends on the set, the batch size, the order, the epoch and where
  * it begins: never on ranks. Batch b belongs to rank b mod world. A round is as many batches
  * as there are ranks; the state always stands between two rounds. */
-#ifndef SHD_ENGINE_ROWS_SEQUENCE_H
-#define SHD_ENGINE_ROWS_SEQUENCE_H
+#pragma once
 
 #include "base/buf.h"
 #include "engine/rows/order.h"
@@ -49,5 +48,3 @@ void shd_rows_sequence_reset(rows_sequence *s);
 void shd_rows_sequence_begin(rows_sequence *s, uint64_t epoch);
 /* To a position of the same epoch; batches are numbered from 0 there. SHERD_EINVAL past the end. */
 int shd_rows_sequence_seek(rows_sequence *s, uint64_t position, sherd_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * The head of GAMSAE01 says how many rows follow, and the hash covers it. So a
  * shard is begun with the number that is expected; should there be fewer in the
  * end, the head is filled in again and the file is hashed once it is there. */
-#ifndef SHD_ENGINE_ROWS_SHARD_OUT_H
-#define SHD_ENGINE_ROWS_SHARD_OUT_H
+#pragma once
 
 #include "engine/rows/sums.h"
 
@@ -29,5 +28,3 @@ int shd_rows_shard_put(rows_shard_out *out, const void *values, size_t rows, she
 /* Gives the file its name and fills in all of the entry but that. After a failure the file may be there. */
 int shd_rows_shard_commit(rows_shard_out *out, shd_arena *arena, shd_rows_entry *entry, sherd_error *err);
 void shd_rows_shard_abort(rows_shard_out *out); /* also when none is open */
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/rows/shards.h - the shards that a stream has open. */
-#ifndef SHD_ENGINE_ROWS_SHARDS_H
-#define SHD_ENGINE_ROWS_SHARDS_H
+#pragma once
 
 #include "engine/rows/rows.h"
 
@@ -37,5 +36,3 @@ void shd_rows_shards_advise(const rows_shards *s, const rows_open_shard *shard, 
                             sherd_advice advice);
 /* The shard that is open in this place is the one that was meant, or "residency": wrong rows are never delivered. */
 int shd_rows_check_residency(size_t cursor_shard, size_t front_shard, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/rows/stats.h - what residual_shard_bf16 tells of each column: its mean, and the root of its mean square. */
-#ifndef SHD_ENGINE_ROWS_STATS_H
-#define SHD_ENGINE_ROWS_STATS_H
+#pragma once
 
 #include "format/rows/manifest.h"
 
@@ -12,5 +11,3 @@ void shd_rows_stats_add(rows_stats *stats, const void *values, uint64_t rows); /
 /* The manifest, with the stats so far. */
 void shd_rows_stats_encode(const rows_stats *stats, const shd_rows_manifest *manifest, uint64_t rows_per_shard,
                            shd_buf *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/rows/sums.h - the checksums of one shard: SHA-256 of the file, CRC-32 of every block of its values. */
-#ifndef SHD_ENGINE_ROWS_SUMS_H
-#define SHD_ENGINE_ROWS_SUMS_H
+#pragma once
 
 #include "base/meter.h"
 #include "format/rows/manifest.h"
@@ -26,5 +25,3 @@ int shd_rows_sums_read(rows_sums *out, const sherd_reader *reader, uint64_t head
 /* The number of the first block whose CRC-32 is not that of the entry; SIZE_MAX when there is
  * none, or none are recorded. */
 size_t shd_rows_sums_differ(const rows_sums *sums, const shd_rows_entry *entry);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/rows/verify.h - checks of rows. */
-#ifndef SHD_ENGINE_ROWS_VERIFY_H
-#define SHD_ENGINE_ROWS_VERIFY_H
+#pragma once
 
 #include "engine/tensors/report.h"
 
@@ -10,5 +9,3 @@ int shd_rows_verify(sherd_report *r, sherd_store *store, const char *key, const 
 /* A folder of residual_shard_bf16, or its manifest. */
 int shd_rows_verify_bf16(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
                          sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/rows/writer.h - what packing knows beyond the public writer. */
-#ifndef SHD_ENGINE_ROWS_WRITER_H
-#define SHD_ENGINE_ROWS_WRITER_H
+#pragma once
 
 #include <sherd/rows.h>
 
@@ -12,5 +11,3 @@ int shd_rows_pack_commit(sherd_rows_writer *writer, const sherd_rows_pack_option
 /* A writer for so many rows, after checking that they can be packed; options are not NULL. */
 int shd_rows_pack_open(sherd_rows_writer **out, sherd_store *store, const char *folder, uint64_t rows, uint64_t width,
                        const sherd_rows_pack_options *options, sherd_error *err);
-
-#endif

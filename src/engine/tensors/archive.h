@@ -2,8 +2,7 @@
  *
  * Opening reads the end and the directory; memory is in proportion to the directory, which is held against the limits
  * before it is read. What lies in front of the bytes of an entry is held against the directory when it is opened. */
-#ifndef SHD_ENGINE_TENSORS_ARCHIVE_H
-#define SHD_ENGINE_TENSORS_ARCHIVE_H
+#pragma once
 
 #include "base/meter.h"
 #include "engine/tensors/zip_kept.h"
@@ -41,5 +40,3 @@ void shd_archive_keep(sherd_reader *reader, shd_zip_part *parts, size_t count);
 /* All bytes of the entry against its CRC and its sizes; buf has SHD_ARCHIVE_CHUNK bytes, meter may be NULL.
  */
 int shd_archive_check(const shd_archive *a, const shd_zip_entry *e, uint8_t *buf, shd_meter *meter, sherd_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* engine/tensors/archive_out.h - a ZIP archive that is written in one pass, entry after entry.
  *
  * The length of an entry is known when it begins; its CRC, and how long it is when compressed, follow its bytes. */
-#ifndef SHD_ENGINE_TENSORS_ARCHIVE_OUT_H
-#define SHD_ENGINE_TENSORS_ARCHIVE_OUT_H
+#pragma once
 
 #include "codec/deflate.h"
 #include "format/zip.h"
@@ -33,5 +32,3 @@ int shd_archive_out_end(shd_archive_out *o, sherd_error *err);
 
 /* The directory, after the last entry. The writer is committed by who opened it. */
 int shd_archive_out_finish(shd_archive_out *o, sherd_error *err);
-
-#endif

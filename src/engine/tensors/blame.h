@@ -1,6 +1,5 @@
 /* engine/tensors/blame.h - whose fault it is: the object that was being read, and the store it lies in. */
-#ifndef SHD_ENGINE_TENSORS_BLAME_H
-#define SHD_ENGINE_TENSORS_BLAME_H
+#pragma once
 
 #include "base/error.h"
 
@@ -14,5 +13,3 @@ static inline int shd_in_reader(sherd_error *err, int rc, const sherd_reader *re
 		return rc;
 	return shd_in_store(err, shd_in_object(err, rc, sherd_reader_key(reader)), sherd_reader_store(reader));
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A format embeds sherd_bundle as the first member of its own struct, makes it with shd_bundle_new(), fills in
  * tensors and pairs, and ends with shd_bundle_finish(). The front (bundle.c) checks indices, ranges and alignment. */
-#ifndef SHD_ENGINE_TENSORS_BUNDLE_H
-#define SHD_ENGINE_TENSORS_BUNDLE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -78,5 +77,3 @@ int shd_bundle_open_named(sherd_reader **out, sherd_store *store, const char *ke
 /* Reads and decodes the head of a safetensors file. */
 int shd_bundle_read_safetensors(const sherd_reader *reader, const sherd_limits *limits, shd_arena *arena,
                                 shd_safetensors *out, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/tensors/convert.h - one conversion on its way: where from, where to, how far. */
-#ifndef SHD_ENGINE_TENSORS_CONVERT_H
-#define SHD_ENGINE_TENSORS_CONVERT_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -46,5 +45,3 @@ int shd_conversion_open_one(shd_conversion *c, const char *key, uint64_t size_hi
                             sherd_error *err);
 /* Writes an object that is the whole target; without replace SHERD_EEXIST when it is there. */
 int shd_conversion_write_one(shd_conversion *c, shd_conversion_object *object, sherd_error *err);
-
-#endif

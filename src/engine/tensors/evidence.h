@@ -1,7 +1,6 @@
 /* engine/tensors/evidence.h - what is known of an object or set before its format is: read once, shared by all who ask,
  * and handed to who opens it. */
-#ifndef SHD_ENGINE_TENSORS_EVIDENCE_H
-#define SHD_ENGINE_TENSORS_EVIDENCE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -51,5 +50,3 @@ int shd_evidence_take_reader(shd_evidence *e, sherd_reader **out, sherd_error *e
 /* The head under this key, for who opens: what was read already when it is the object itself. free() its text. */
 int shd_evidence_take_head(shd_evidence *e, const char *key, const sherd_limits *limits, shd_head *out,
                            sherd_error *err);
-
-#endif

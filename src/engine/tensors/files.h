@@ -1,6 +1,5 @@
 /* engine/tensors/files.h - formats of files that hold tensors and no more. */
-#ifndef SHD_ENGINE_TENSORS_FILES_H
-#define SHD_ENGINE_TENSORS_FILES_H
+#pragma once
 
 #include "engine/tensors/format.h"
 
@@ -18,5 +17,3 @@ int shd_write_safetensors(shd_conversion *c, sherd_error *err);
 int shd_write_safetensors_index(shd_conversion *c, sherd_error *err);
 int shd_write_npy(shd_conversion *c, sherd_error *err);
 int shd_write_npy_folder(shd_conversion *c, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/tensors/folder.h - what lies in a folder, folders below it left out. */
-#ifndef SHD_ENGINE_TENSORS_FOLDER_H
-#define SHD_ENGINE_TENSORS_FOLDER_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -50,5 +49,3 @@ static inline bool shd_folder_has_suffix(shd_str name, const char *suffix)
 {
 	return shd_str_ends(name, suffix) && name.len > strlen(suffix);
 }
-
-#endif

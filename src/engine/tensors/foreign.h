@@ -1,6 +1,5 @@
 /* engine/tensors/foreign.h - how formats of others are known that neither begin with a magic nor are archives. */
-#ifndef SHD_ENGINE_TENSORS_FOREIGN_H
-#define SHD_ENGINE_TENSORS_FOREIGN_H
+#pragma once
 
 #include "engine/tensors/format.h"
 
@@ -10,5 +9,3 @@ shd_probe_fn shd_probe_tflite;
 shd_probe_fn shd_probe_html;
 shd_probe_fn shd_probe_xml;
 bool shd_is_empty(const shd_evidence *e);
-
-#endif

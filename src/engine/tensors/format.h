@@ -2,8 +2,7 @@
  *
  * The table (engine/formats.c) is the only list of formats. A format is one entry in the file of its adapter, and its
  * line in the table; a foreign one is a line alone. */
-#ifndef SHD_ENGINE_TENSORS_FORMAT_H
-#define SHD_ENGINE_TENSORS_FORMAT_H
+#pragma once
 
 #include "engine/tensors/convert.h"
 #include "engine/tensors/evidence.h"
@@ -72,5 +71,3 @@ int shd_format_find(shd_evidence *e, const shd_format_entry **out, sherd_error *
 int shd_format_require(shd_evidence *e, const shd_format_entry **out, sherd_error *err);
 /* The second half of it: refuses what was found, NULL or not, if it cannot be opened. */
 int shd_format_check(const shd_evidence *e, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/tensors/index_verify.h - an index of safetensors files, and what lies beside it. */
-#ifndef SHD_ENGINE_TENSORS_INDEX_VERIFY_H
-#define SHD_ENGINE_TENSORS_INDEX_VERIFY_H
+#pragma once
 
 #include "engine/tensors/report.h"
 
@@ -8,5 +7,3 @@
  * the set's and not named by its index, and of a claim. key is that of the index, or its base. */
 int shd_index_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
                      sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/tensors/npy_folder.h - NumPy files, and a folder of them by its manifest. */
-#ifndef SHD_ENGINE_TENSORS_NPY_FOLDER_H
-#define SHD_ENGINE_TENSORS_NPY_FOLDER_H
+#pragma once
 
 #include "base/buf.h"
 #include "engine/tensors/report.h"
@@ -18,5 +17,3 @@ int shd_npy_folder_key(shd_buf *out, const char *key, const char *leaf, sherd_er
 /* Heads of all files, and unless quick all bytes against the manifest; what else lies in the folder is a warning. */
 int shd_npy_folder_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *options,
                           sherd_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* engine/tensors/reorder.h - reading an array that is stored big-endian or in another order than C as if it were not.
  */
-#ifndef SHD_ENGINE_TENSORS_REORDER_H
-#define SHD_ENGINE_TENSORS_REORDER_H
+#pragma once
 
 #include "base/error.h"
 
@@ -30,5 +29,3 @@ int shd_reorder_bytes(const shd_reorder *order, uint64_t offset, void *buf, size
 int shd_reorder_gather(const shd_reorder *order, uint64_t offset, void *buf, size_t len, sherd_error *err);
 /* Turns each run of width bytes round: 1 (nothing happens), 2, 4 or 8; len is a multiple of width. */
 void shd_reorder_turn(void *bytes, size_t len, uint32_t width);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/tensors/report.h - collecting what a check found. */
-#ifndef SHD_ENGINE_TENSORS_REPORT_H
-#define SHD_ENGINE_TENSORS_REPORT_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -25,5 +24,3 @@ __attribute__((format(printf, 6, 7))) int shd_report_warn_at(sherd_report *r, co
                                                              uint64_t offset, sherd_error *err, const char *fmt, ...);
 /* Appends what another one found, and empties it. */
 int shd_report_merge(sherd_report *into, sherd_report *from, sherd_error *err);
-
-#endif

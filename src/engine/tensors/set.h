@@ -1,8 +1,7 @@
 /* engine/tensors/set.h - a target of several objects and a head that names them.
  *
  * README.md of this folder tells the order of steps and why a crash, or a second writer, never leaves a mixture. */
-#ifndef SHD_ENGINE_TENSORS_SET_H
-#define SHD_ENGINE_TENSORS_SET_H
+#pragma once
 
 #include "engine/tensors/convert.h"
 
@@ -34,5 +33,3 @@ struct shd_conversion_set {
 
 /* Writes objects and head, or fails and leaves nothing new. */
 int shd_conversion_set_write(shd_conversion *c, shd_conversion_set *set, sherd_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Arrays are read in an order of their own, and each step back inflates again what lies between two points. Most arrays
  * of a model are small: those are kept as soon as they were passed, so that they are never gone back for. */
-#ifndef SHD_ENGINE_TENSORS_ZIP_KEPT_H
-#define SHD_ENGINE_TENSORS_ZIP_KEPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ void shd_zip_kept_done(shd_zip_kept *k);
 void shd_zip_kept_pass(shd_zip_kept *k, uint64_t at, const uint8_t *bytes, size_t len);
 /* Gives bytes that are kept, all of them or none. */
 bool shd_zip_kept_give(const shd_zip_kept *k, uint64_t at, void *out, size_t len);
-
-#endif

@@ -4,8 +4,7 @@
  * that it passed, so that going back costs at most the distance of two of them: 1 MiB, or a sixteenth of the entry if
  * that is more. Whatever the entry, it takes less than 5 MiB of memory, and what is kept of it (zip_kept.h). May be
  * shared by threads, which wait for each other. */
-#ifndef SHD_ENGINE_TENSORS_ZIP_STREAM_H
-#define SHD_ENGINE_TENSORS_ZIP_STREAM_H
+#pragma once
 
 #include "base/error.h"
 #include "engine/tensors/zip_kept.h"
@@ -27,5 +26,3 @@ void shd_zip_stream_keep(shd_zip_stream *s, shd_zip_part *parts, size_t count);
 int shd_zip_stream_at(shd_zip_stream *s, uint64_t offset, void *buf, size_t len, sherd_error *err);
 /* Does the stream end with the last byte of the entry, in both forms? */
 int shd_zip_stream_check_end(shd_zip_stream *s, sherd_error *err);
-
-#endif

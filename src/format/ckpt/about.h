@@ -1,7 +1,6 @@
 /* format/ckpt/about.h - what a checkpoint says about itself: the part of the metadata that rank 0's index repeats.
  * docs/formats/checkpoint.md, "Metadata". */
-#ifndef SHD_FORMAT_CKPT_ABOUT_H
-#define SHD_FORMAT_CKPT_ABOUT_H
+#pragma once
 
 #include "base/arena.h"
 #include "codec/json.h"
@@ -50,5 +49,3 @@ int shd_ckpt_members_take(shd_buf *members, shd_json *j, shd_str key, sherd_erro
 
 /* Texts are UTF-8, JSON texts are objects, numbers are finite. SHERD_EINVAL names what is wrong. */
 int shd_ckpt_about_check(const sherd_ckpt_about *about, sherd_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* format/ckpt/claim.h - {prefix}.saving: who is writing, removing or repairing the set. docs/formats/checkpoint.md,
  * "Claim". */
-#ifndef SHD_FORMAT_CKPT_CLAIM_H
-#define SHD_FORMAT_CKPT_CLAIM_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -30,5 +29,3 @@ typedef struct shd_ckpt_claim {
 
 void shd_ckpt_claim_encode(const shd_ckpt_claim *claim, shd_buf *out);
 int shd_ckpt_claim_decode(const char *text, size_t len, shd_ckpt_claim *out, sherd_error *err);
-
-#endif

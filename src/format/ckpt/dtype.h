@@ -1,7 +1,6 @@
 /* format/ckpt/dtype.h - element types as the metadata of checkpoints names them; the names and numbers are those of the
  * C# program. docs/formats/dtypes.md. */
-#ifndef SHD_FORMAT_CKPT_DTYPE_H
-#define SHD_FORMAT_CKPT_DTYPE_H
+#pragma once
 
 #include "base/str.h"
 
@@ -19,5 +18,3 @@ sherd_dtype shd_ckpt_dtype_by_name(shd_str name);
 int shd_ckpt_dtype_number(sherd_dtype dtype);
 /* SHERD_DTYPE_NONE for a number that is not in the enum. */
 sherd_dtype shd_ckpt_dtype_by_number(uint64_t number);
-
-#endif

@@ -1,6 +1,5 @@
 /* format/ckpt/entry.h - one tensor as a shard holds it; in the index and in the metadata alike. */
-#ifndef SHD_FORMAT_CKPT_ENTRY_H
-#define SHD_FORMAT_CKPT_ENTRY_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -35,5 +34,3 @@ int shd_ckpt_entries_check(const shd_ckpt_entry *entries, size_t count, uint64_t
 void shd_ckpt_entries_place(shd_ckpt_entry *entries, size_t count, uint64_t data_size);
 /* The same tensor at the same place, whatever its checksums and extra members? */
 bool shd_ckpt_entry_equal(const shd_ckpt_entry *a, const shd_ckpt_entry *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* format/ckpt/index.h - what makes a shard describe itself: the index at the end of its data.
  * docs/formats/checkpoint.md, "Index". */
-#ifndef SHD_FORMAT_CKPT_INDEX_H
-#define SHD_FORMAT_CKPT_INDEX_H
+#pragma once
 
 #include "base/buf.h"
 #include "format/ckpt/entry.h"
@@ -32,5 +31,3 @@ int shd_ckpt_index_decode(const uint8_t *raw, size_t len, const sherd_limits *li
 
 /* Appends body and trailer. Every entry must have its CRCs (or no bytes). */
 void shd_ckpt_index_encode(const shd_ckpt_index *index, shd_buf *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* format/ckpt/meta.h - {prefix}.metadata.json. docs/formats/checkpoint.md, "Metadata". */
-#ifndef SHD_FORMAT_CKPT_META_H
-#define SHD_FORMAT_CKPT_META_H
+#pragma once
 
 #include "codec/seal.h"
 #include "format/ckpt/entry.h"
@@ -48,5 +47,3 @@ int shd_ckpt_meta_decode(const char *text, size_t len, const sherd_limits *limit
 
 /* csharp: types as numbers. The document is sealed. */
 void shd_ckpt_meta_encode(const shd_ckpt_meta *meta, bool csharp, shd_buf *out);
-
-#endif

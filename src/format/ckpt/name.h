@@ -1,6 +1,5 @@
 /* format/ckpt/name.h - the names of a checkpoint's objects. docs/formats/checkpoint.md, "Names". */
-#ifndef SHD_FORMAT_CKPT_NAME_H
-#define SHD_FORMAT_CKPT_NAME_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -34,5 +33,3 @@ void shd_ckpt_name_claim(shd_buf *out, const char *prefix);
 void shd_ckpt_name_shard(shd_buf *out, const char *prefix, uint32_t rank, const sherd_set_id *set_id);
 /* The key of a file that lies beside the metadata of this prefix. */
 void shd_ckpt_name_beside(shd_buf *out, const char *prefix, const char *file);
-
-#endif

@@ -9,8 +9,7 @@
  *	16+C    8     D, length of the data (4 bytes in the C# layout)
  *	24+C    D     data
  */
-#ifndef SHD_FORMAT_CKPT_SHARD_H
-#define SHD_FORMAT_CKPT_SHARD_H
+#pragma once
 
 #include "base/buf.h"
 #include "codec/sha256.h"
@@ -45,5 +44,3 @@ void shd_ckpt_head_encode(uint32_t rank, uint32_t tensors, uint64_t data_size, c
 #define SHD_CKPT_CSHARP_HEAD_SIZE 20
 void shd_ckpt_head_encode_csharp(uint32_t rank, uint32_t tensors, uint32_t data_size,
                                  uint8_t out[SHD_CKPT_CSHARP_HEAD_SIZE]);
-
-#endif

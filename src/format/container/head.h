@@ -2,8 +2,7 @@
  *
  * The front is the file's head (magic, version) and the HEADER section, always SHD_CONTAINER_FRONT bytes together,
  * so that it can be filled in when everything after it is written. */
-#ifndef SHD_FORMAT_CONTAINER_HEAD_H
-#define SHD_FORMAT_CONTAINER_HEAD_H
+#pragma once
 
 #include "base/error.h"
 
@@ -76,5 +75,3 @@ void shd_section_head_encode(const shd_container_section *s, uint8_t out[SHD_SEC
 int shd_section_head_check(const shd_container_section *s, const uint8_t head[SHD_SECTION_HEAD], sherd_error *err);
 /* The CRC-32 of a section's head: shd_crc32() over the payload goes on from it. */
 uint32_t shd_section_crc_begin(const shd_container_section *s);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Entries of fixed size, sorted by a hash of the name, lead to records of any length: finding one of very many arrays
  * takes a few entries and one record, each of which is checked by itself. */
-#ifndef SHD_FORMAT_CONTAINER_INDEX_H
-#define SHD_FORMAT_CONTAINER_INDEX_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -67,5 +66,3 @@ int shd_container_entry_decode(const uint8_t raw[SHD_CONTAINER_ENTRY], uint64_t 
 /* raw: the bytes that the entry tells of. Everything is checked but where chunks lie. Lives in the arena. */
 int shd_container_record_decode(const shd_container_entry *entry, const uint8_t *raw, const sherd_limits *limits,
                                 shd_arena *arena, shd_container_array *out, sherd_error *err);
-
-#endif

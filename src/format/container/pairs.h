@@ -1,6 +1,5 @@
 /* format/container/pairs.h - the METADATA section: pairs of text, sorted by key (docs/formats/container.md). */
-#ifndef SHD_FORMAT_CONTAINER_PAIRS_H
-#define SHD_FORMAT_CONTAINER_PAIRS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -12,5 +11,3 @@ void shd_container_pairs_encode(const sherd_pair *pairs, size_t count, shd_buf *
 /* Lives in the arena. Offsets of failures count from the payload. */
 int shd_container_pairs_decode(const void *data, size_t len, shd_arena *arena, const sherd_pair **out, size_t *count,
                                sherd_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* format/container/shard.h - containers in several files: their names, and the SHARD_INFO section
  * (docs/formats/container.md). */
-#ifndef SHD_FORMAT_CONTAINER_SHARD_H
-#define SHD_FORMAT_CONTAINER_SHARD_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -42,5 +41,3 @@ void shd_container_name_put(shd_buf *out, const char *base, uint32_t shard, uint
 bool shd_container_name_parse(const char *key, shd_container_name *out);
 
 #define SHD_CONTAINER_SHARD ".shard" /* stands after the base in each of them */
-
-#endif

@@ -7,8 +7,7 @@
  *	12   4     0
  *	16   B/8   64-bit words; bit p is bit p % 64 of word p / 64
  */
-#ifndef SHD_FORMAT_RFDB_BLOOM_H
-#define SHD_FORMAT_RFDB_BLOOM_H
+#pragma once
 
 #include "base/u128.h"
 
@@ -32,5 +31,3 @@ bool shd_rfdb_bloom_has(const shd_rfdb_bloom *bloom, shd_u128 id);
 uint64_t shd_rfdb_bloom_size(uint64_t rows);
 /* The filter of the rows, whose ids lie after one another, 16 bytes each; out has shd_rfdb_bloom_size(rows). */
 void shd_rfdb_bloom_encode(const uint8_t *ids, uint64_t rows, uint8_t *out);
-
-#endif

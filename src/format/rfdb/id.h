@@ -1,6 +1,5 @@
 /* format/rfdb/id.h - the 128-bit ids of a graph. docs/formats/rfdb.md, "Ids". */
-#ifndef SHD_FORMAT_RFDB_ID_H
-#define SHD_FORMAT_RFDB_ID_H
+#pragma once
 
 #include "base/str.h"
 #include "base/u128.h"
@@ -13,5 +12,3 @@ shd_u128 shd_rfdb_id_of(shd_str text);
 bool shd_rfdb_id_parse(shd_str digits, shd_u128 *out);
 /* Decimal, without leading zeros. */
 void shd_rfdb_id_format(shd_u128 id, char out[SHD_RFDB_ID_TEXT]);
-
-#endif

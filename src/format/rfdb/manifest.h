@@ -3,8 +3,7 @@
  * Decoded things lie in the arena; strings without escapes point into the document, which must outlive them. Unknown
  * keys are passed over. A seal that is there must be right ("bad-seal"); one that is absent is only noted. Reasons
  * beside those of JSON: "missing-key", "bad-type", "bad-text", "bad-count", "out-of-range". */
-#ifndef SHD_FORMAT_RFDB_MANIFEST_H
-#define SHD_FORMAT_RFDB_MANIFEST_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -208,5 +207,3 @@ int shd_rfdb_index_decode(const void *data, size_t len, const sherd_limits *limi
                           shd_rfdb_index *out, sherd_error *err);
 /* tagged must be grouped by key, keys distinct. */
 void shd_rfdb_index_encode(const shd_rfdb_index *index, shd_buf *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* format/rfdb/manifest_read.h - what the JSON files of a graph database have in common, for the files that read them.
  */
-#ifndef SHD_FORMAT_RFDB_MANIFEST_READ_H
-#define SHD_FORMAT_RFDB_MANIFEST_READ_H
+#pragma once
 
 #include "codec/json_members.h"
 #include "format/rfdb/manifest.h"
@@ -28,5 +27,3 @@ int shd_rfdb_keep_text(shd_rfdb_reading *r, shd_str taken, shd_str *out, sherd_e
 
 /* The seal of a document: a broken one is refused. */
 int shd_rfdb_take_seal(const void *data, size_t len, shd_seal *out, sherd_error *err);
-
-#endif

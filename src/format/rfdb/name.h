@@ -1,6 +1,5 @@
 /* format/rfdb/name.h - where the parts of a graph database lie. docs/formats/rfdb.md, "Directory". */
-#ifndef SHD_FORMAT_RFDB_NAME_H
-#define SHD_FORMAT_RFDB_NAME_H
+#pragma once
 
 #include "base/str.h"
 
@@ -45,5 +44,3 @@ typedef struct shd_rfdb_file {
 bool shd_rfdb_manifest_parse(shd_str name, uint64_t *version, bool *edit);
 bool shd_rfdb_held_parse(shd_str name, uint64_t *version, uint64_t *number);
 bool shd_rfdb_file_parse(shd_str name, shd_rfdb_file *out);
-
-#endif

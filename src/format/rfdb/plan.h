@@ -1,6 +1,5 @@
 /* format/rfdb/plan.h - which shard a file of the project belongs to. docs/formats/rfdb.md, "Planners". */
-#ifndef SHD_FORMAT_RFDB_PLAN_H
-#define SHD_FORMAT_RFDB_PLAN_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -48,5 +47,3 @@ int shd_rfdb_plan_decode(const void *data, size_t len, const sherd_limits *limit
                          sherd_error *err);
 /* Writes the sealed document into an empty buffer, whose sticky failure reports lack of memory. */
 void shd_rfdb_plan_encode(const shd_rfdb_plan *plan, shd_buf *out);
-
-#endif

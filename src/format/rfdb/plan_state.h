@@ -1,6 +1,5 @@
 /* format/rfdb/plan_state.h - the plan from inside, for the files it is made of. */
-#ifndef SHD_FORMAT_RFDB_PLAN_STATE_H
-#define SHD_FORMAT_RFDB_PLAN_STATE_H
+#pragma once
 
 #include "format/rfdb/plan.h"
 
@@ -18,5 +17,3 @@ struct shd_rfdb_plan_place {
 int shd_rfdb_plan_add_shard(shd_rfdb_plan *plan, const char *name, bool *taken, sherd_error *err);
 /* Copies the directory. "duplicate-name" when it is assigned already. */
 int shd_rfdb_plan_add_place(shd_rfdb_plan *plan, shd_str directory, uint32_t shard, sherd_error *err);
-
-#endif

@@ -18,8 +18,7 @@
  *
  * A view costs the same whatever the number of rows: head, footer and the heads of the blocks are checked, rows and
  * strings when they are asked for. It borrows the bytes and is plain memory. */
-#ifndef SHD_FORMAT_RFDB_SEGMENT_H
-#define SHD_FORMAT_RFDB_SEGMENT_H
+#pragma once
 
 #include "base/u128.h"
 #include "format/rfdb/bloom.h"
@@ -113,5 +112,3 @@ bool shd_rfdb_segment_sorted(const shd_rfdb_segment *s);
  * ids that are hashes, logarithmic for any. What comes out for a segment that is not sorted means nothing, but is at
  * most s->rows. */
 uint64_t shd_rfdb_segment_seek(const shd_rfdb_segment *s, shd_u128 id);
-
-#endif

@@ -18,8 +18,7 @@
  * Sections of nodes: order by id (unsorted segments only), by type, by file, by name. Of edges: order by source
  * (unsorted only), order by destination, by type, none. An order is N u32 rows. A grouping is u32 number of groups G,
  * u32 0, G u32 string numbers, ascending by the bytes of the strings, G+1 u32 starts, N u32 rows. */
-#ifndef SHD_FORMAT_RFDB_SIDECAR_H
-#define SHD_FORMAT_RFDB_SIDECAR_H
+#pragma once
 
 #include "codec/sha256.h"
 #include "format/rfdb/segment.h"
@@ -98,5 +97,3 @@ static inline uint64_t shd_rfdb_run_at(const shd_rfdb_run *run, uint64_t i)
 {
 	return run->listed.list ? shd_rfdb_rows_at(run->listed, i) : run->first + i;
 }
-
-#endif

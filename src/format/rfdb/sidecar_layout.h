@@ -1,6 +1,5 @@
 /* format/rfdb/sidecar_layout.h - where things lie in a sidecar, for the files that read, check and build it. */
-#ifndef SHD_FORMAT_RFDB_SIDECAR_LAYOUT_H
-#define SHD_FORMAT_RFDB_SIDECAR_LAYOUT_H
+#pragma once
 
 #include "format/rfdb/sidecar.h"
 
@@ -34,5 +33,3 @@ static inline uint64_t sidecar_groups_size(uint64_t groups, uint64_t rows)
 
 /* The CRC by which a segment is recognised. */
 uint32_t shd_rfdb_sidecar_quick(const shd_rfdb_segment *s);
-
-#endif

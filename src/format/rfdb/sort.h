@@ -1,6 +1,5 @@
 /* format/rfdb/sort.h - rows in the order of their 128-bit keys. */
-#ifndef SHD_FORMAT_RFDB_SORT_H
-#define SHD_FORMAT_RFDB_SORT_H
+#pragma once
 
 #include "base/u128.h"
 
@@ -20,5 +19,3 @@ int shd_rfdb_sort(shd_rfdb_keyed *items, size_t count, sherd_error *err);
 /* The rows of a column of 16-byte ids in the order of these, then of the rows; out has room for all. The same kind of
  * sort, with less to move. */
 int shd_rfdb_order(const uint8_t *ids, uint32_t rows, uint8_t *out, sherd_error *err);
-
-#endif

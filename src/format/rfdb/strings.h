@@ -6,8 +6,7 @@
  *	8     8n    for each string u32 offset in the text, u32 length
  *	8+8n  D     text, UTF-8
  */
-#ifndef SHD_FORMAT_RFDB_STRINGS_H
-#define SHD_FORMAT_RFDB_STRINGS_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/cursor.h"
@@ -61,5 +60,3 @@ int shd_rfdb_intern_add(shd_rfdb_intern *t, shd_str s, uint32_t *index, sherd_er
 int shd_rfdb_intern_add_hashed(shd_rfdb_intern *t, shd_str s, uint32_t hash, uint32_t *index, sherd_error *err);
 /* Borrowed until the next add. */
 shd_str shd_rfdb_intern_get(const shd_rfdb_intern *t, uint32_t index);
-
-#endif

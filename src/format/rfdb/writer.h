@@ -2,8 +2,7 @@
  *
  * Rows stand in the order in which they are added. The same rows in the same order give the bytes that the real server
  * gives. Memory: the segment, and eight to sixteen bytes for each of its distinct strings. */
-#ifndef SHD_FORMAT_RFDB_WRITER_H
-#define SHD_FORMAT_RFDB_WRITER_H
+#pragma once
 
 #include "format/rfdb/segment.h"
 #include "format/rfdb/sort.h"
@@ -53,5 +52,3 @@ int shd_rfdb_writer_values(const shd_rfdb_writer *w, int field, shd_str **out, s
 
 /* Hands the whole segment to the sink and its size to *size. The writer stays as it is. */
 int shd_rfdb_writer_finish(shd_rfdb_writer *w, shd_rfdb_sink *sink, void *arg, uint64_t *size, sherd_error *err);
-
-#endif

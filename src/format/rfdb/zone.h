@@ -1,6 +1,5 @@
 /* format/rfdb/zone.h - the zone map of a segment: which values some columns have. docs/formats/rfdb.md, "Zone map". */
-#ifndef SHD_FORMAT_RFDB_ZONE_H
-#define SHD_FORMAT_RFDB_ZONE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/cursor.h"
@@ -38,5 +37,3 @@ typedef struct shd_rfdb_zone_field {
 } shd_rfdb_zone_field;
 /* fields ascend by name. */
 void shd_rfdb_zone_encode(shd_rfdb_zone_field *fields, size_t count, shd_buf *out);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * rows.manifest.json lists the shards of a set; manifest.json of residual_shard_bf16 is a foreign list of files
  * without heads. */
-#ifndef SHD_FORMAT_ROWS_MANIFEST_H
-#define SHD_FORMAT_ROWS_MANIFEST_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -77,5 +76,3 @@ void shd_rows_bf16_encode(const shd_rows_manifest *manifest, uint64_t rows_per_s
 /* Does the document say that it is such a list? Damage after that word does not matter. Fails for lack of memory only.
  */
 int shd_rows_bf16_recognise(const void *data, size_t len, bool *out, sherd_error *err);
-
-#endif

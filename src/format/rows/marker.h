@@ -1,6 +1,5 @@
 /* format/rows/marker.h - rows.packing, which says that somebody writes into a set. docs/formats/rows.md, "Marker". */
-#ifndef SHD_FORMAT_ROWS_MARKER_H
-#define SHD_FORMAT_ROWS_MARKER_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -16,5 +15,3 @@ typedef struct shd_rows_marker {
 
 void shd_rows_marker_encode(const shd_rows_marker *marker, shd_buf *out); /* into an empty buffer */
 int shd_rows_marker_decode(const void *data, size_t len, shd_rows_marker *out, sherd_error *err);
-
-#endif

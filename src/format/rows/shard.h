@@ -8,8 +8,7 @@
  *	28   4     reserved, 0
  *	32   ..    rows * width values, row by row
  */
-#ifndef SHD_FORMAT_ROWS_SHARD_H
-#define SHD_FORMAT_ROWS_SHARD_H
+#pragma once
 
 #include "base/error.h"
 
@@ -30,5 +29,3 @@ typedef struct shd_rows_head {
 /* raw holds the first min(file_size, SHD_ROWS_HEAD_SIZE) bytes of a file of that size. */
 int shd_rows_head_decode(const uint8_t *raw, uint64_t file_size, shd_rows_head *out, sherd_error *err);
 void shd_rows_head_encode(uint64_t rows, uint64_t width, uint8_t out[SHD_ROWS_HEAD_SIZE]);
-
-#endif

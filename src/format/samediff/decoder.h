@@ -1,8 +1,7 @@
 /* format/samediff/decoder.h - a graph being decoded: what its parts have in common.
  *
  * Failures stick in the FlatBuffers reader, so nothing here is checked until the end. */
-#ifndef SHD_FORMAT_SAMEDIFF_DECODER_H
-#define SHD_FORMAT_SAMEDIFF_DECODER_H
+#pragma once
 
 #include "base/buf.h"
 #include "format/samediff/graph.h"
@@ -47,5 +46,3 @@ void shd_samediff_renew(shd_samediff_decoder *d, shd_samediff_graph *g, sherd_mo
 
 void shd_samediff_variable(shd_samediff_decoder *d, const shd_flat_table *t, sherd_model_variable *out);
 void shd_samediff_operation(shd_samediff_decoder *d, const shd_flat_table *t, sherd_model_operation *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* format/samediff/encode.h - a graph to FlatBuffers (docs/formats/samediff-legacy.md, Writer's duties).
  *
  * The elements of arrays are not needed for that, and not held: the result is bytes with arrays between them. */
-#ifndef SHD_FORMAT_SAMEDIFF_ENCODE_H
-#define SHD_FORMAT_SAMEDIFF_ENCODE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -43,5 +42,3 @@ typedef struct shd_samediff_encoding {
  * those of variables of the outermost graph with SHD_SAMEDIFF_INLINE bytes or more; the caller writes them. */
 int shd_samediff_encode(const shd_samediff_source *source, shd_samediff_style style, shd_arena *arena,
                         shd_samediff_encoding *out, sherd_error *err);
-
-#endif

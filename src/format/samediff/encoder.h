@@ -2,8 +2,7 @@
  *
  * Failures stick, so nothing here is checked until the end. What is absent in the graph (a NULL list or text, a number
  * that is 0) is absent in the table: shd_samediff_width() asks for room, and the puts leave it out alike. */
-#ifndef SHD_FORMAT_SAMEDIFF_ENCODER_H
-#define SHD_FORMAT_SAMEDIFF_ENCODER_H
+#pragma once
 
 #include "codec/flatbuf_build.h"
 #include "format/samediff/encode.h"
@@ -66,5 +65,3 @@ bool shd_samediff_is_hollow(const shd_samediff_encoder *e, size_t array);
 uint8_t shd_samediff_number(shd_samediff_encoder *e, sherd_dtype dtype, const char *owner);
 /* Keeps the first failure, "cannot-hold". */
 __attribute__((format(printf, 2, 3))) void shd_samediff_refuse(shd_samediff_encoder *e, const char *fmt, ...);
-
-#endif

@@ -1,8 +1,7 @@
 /* format/samediff/era.h - which version's tables a SameDiff file has (docs/formats/samediff-legacy.md, Versions).
  *
  * A file does not tell its version. Its tables do: the fields that they have, and what those can be. */
-#ifndef SHD_FORMAT_SAMEDIFF_ERA_H
-#define SHD_FORMAT_SAMEDIFF_ERA_H
+#pragma once
 
 #include "codec/flatbuf.h"
 
@@ -15,5 +14,3 @@ typedef enum shd_samediff_era {
 
 /* Looks at the root and at a few variables and operations; never fails, and leaves the reader as it was. */
 shd_samediff_era shd_samediff_era_of(shd_flatbuf *fb, const shd_flat_table *root);
-
-#endif

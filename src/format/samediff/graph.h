@@ -1,6 +1,5 @@
 /* format/samediff/graph.h - a SameDiff graph in FlatBuffers (docs/formats/samediff-legacy.md). */
-#ifndef SHD_FORMAT_SAMEDIFF_GRAPH_H
-#define SHD_FORMAT_SAMEDIFF_GRAPH_H
+#pragma once
 
 #include "codec/flatbuf.h"
 #include "format/samediff/nd4j_array.h"
@@ -34,5 +33,3 @@ int shd_samediff_resolve(const sherd_model_graph *graph, sherd_model_operation *
 /* Are the bytes a SameDiff graph, as far as the root and the first few variables and operations tell? */
 #define SHD_SAMEDIFF_LEAST 8
 bool shd_samediff_probe(shd_flatbuf *fb);
-
-#endif

@@ -1,7 +1,6 @@
 /* format/samediff/hash.h - the numbers that stand for the names of ops (docs/formats/samediff-legacy.md, Operations).
  */
-#ifndef SHD_FORMAT_SAMEDIFF_HASH_H
-#define SHD_FORMAT_SAMEDIFF_HASH_H
+#pragma once
 
 #include "base/str.h"
 
@@ -16,5 +15,3 @@ void shd_samediff_hasher_init(shd_samediff_hasher *hasher);
 uint64_t shd_samediff_hash(const shd_samediff_hasher *hasher, shd_str name);
 /* The name that is hashed for an op: its own, or another that it is registered under. */
 const char *shd_samediff_registered_name(const char *op);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * It is a Java object stream: a LinkedHashMap of names to Pairs of Longs. That one grammar is read, with the handles
  * through which such a stream refers to what it held before; any other class is refused. */
-#ifndef SHD_FORMAT_SAMEDIFF_JAVA_MANIFEST_H
-#define SHD_FORMAT_SAMEDIFF_JAVA_MANIFEST_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -24,5 +23,3 @@ int shd_java_manifest_decode(const void *data, size_t len, const sherd_limits *l
 /* Appends the bytes that Java's own ObjectOutputStream makes of the same map. Names are UTF-8, none of them alike and
  * at most 64 KiB less one byte in Java's form: SHERD_EUNSUPPORTED, "cannot-hold", else. */
 int shd_java_manifest_encode(shd_buf *out, const shd_java_manifest_entry *entries, size_t count, sherd_error *err);
-
-#endif

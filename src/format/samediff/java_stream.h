@@ -1,7 +1,6 @@
 /* format/samediff/java_stream.h - the words that a manifest is made of, as Java's object streams spell them. Integers
  * are big-endian. */
-#ifndef SHD_FORMAT_SAMEDIFF_JAVA_STREAM_H
-#define SHD_FORMAT_SAMEDIFF_JAVA_STREAM_H
+#pragma once
 
 enum {
 	SHD_JAVA_REFERENCE = 0x71, /* to a handle, 32 bits */
@@ -30,5 +29,3 @@ enum {
 #define SHD_JAVA_LONG                                                                                   \
 	"r\0\x0ejava.lang.Long\x3b\x8b\xe4\x90\xcc\x8f\x23\xdf\2\0\1J\0\5valuexr\0\x10java.lang.Number" \
 	"\x86\xac\x95\x1d\x0b\x94\xe0\x8b\2\0\0xp"
-
-#endif

@@ -1,7 +1,6 @@
 /* format/samediff/java_text.h - Java's modified UTF-8: NUL takes two bytes, characters beyond 16 bits are two
  * surrogates. */
-#ifndef SHD_FORMAT_SAMEDIFF_JAVA_TEXT_H
-#define SHD_FORMAT_SAMEDIFF_JAVA_TEXT_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -9,5 +8,3 @@
 bool shd_java_text_decode(const uint8_t *text, size_t len, shd_buf *out);
 /* Appends UTF-8 text as modified UTF-8. */
 void shd_java_text_encode(const char *text, size_t len, shd_buf *out);
-
-#endif

@@ -4,8 +4,7 @@
  * An array is described by its shape information, 2*rank+4 64-bit numbers:
  *	rank, rank dimensions, rank strides (in elements), extras, element-wise stride, order ('c' or 'f')
  * and by its buffer: elements one after the other in the order that the strides give. */
-#ifndef SHD_FORMAT_SAMEDIFF_ND4J_ARRAY_H
-#define SHD_FORMAT_SAMEDIFF_ND4J_ARRAY_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -67,5 +66,3 @@ int shd_nd4j_size_check(const shd_nd4j_array *array, uint64_t at, sherd_error *e
 /* Decodes the head of a file that is one array: its first bytes, as many as there are up to SHD_ND4J_HEAD. */
 int shd_nd4j_array_decode(const void *head, size_t len, uint64_t file_size, const sherd_limits *limits,
                           shd_arena *arena, shd_nd4j_array *out, sherd_error *err);
-
-#endif

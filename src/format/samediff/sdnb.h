@@ -5,8 +5,7 @@
  *	32	the graph, FlatBuffers
  *		arrays that the graph does not hold itself
  *		the manifest, which tells where those lie */
-#ifndef SHD_FORMAT_SAMEDIFF_SDNB_H
-#define SHD_FORMAT_SAMEDIFF_SDNB_H
+#pragma once
 
 #include "base/error.h"
 #include "base/str.h"
@@ -38,5 +37,3 @@ typedef struct shd_sdnb_name {
 
 /* false when the name is none of a shard: index below count, no leading zeros. */
 bool shd_sdnb_name_parse(shd_str name, shd_sdnb_name *out);
-
-#endif

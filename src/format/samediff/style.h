@@ -1,6 +1,5 @@
 /* format/samediff/style.h - the same graph in FlatBuffers, as different files hold it. */
-#ifndef SHD_FORMAT_SAMEDIFF_STYLE_H
-#define SHD_FORMAT_SAMEDIFF_STYLE_H
+#pragma once
 
 typedef enum shd_samediff_style {
 	/* SameDiff to 1.0.0-M2.1: FlatArray.shape is shape information, byteOrder the order of bytes, every array has
@@ -24,5 +23,3 @@ typedef enum shd_samediff_style {
 #define SHD_SAMEDIFF_LAST_TEXT 52
 /* Graphs inside of graphs, at most so deep. */
 #define SHD_SAMEDIFF_DEPTH 16
-
-#endif

@@ -1,7 +1,6 @@
 /* format/samediff/tables.h - the fields of SameDiff's tables by their number (docs/formats/samediff-legacy.md, Tables).
  */
-#ifndef SHD_FORMAT_SAMEDIFF_TABLES_H
-#define SHD_FORMAT_SAMEDIFF_TABLES_H
+#pragma once
 
 #define SHD_FLAT_NO_FIELD 255 /* which is absent in every table */
 
@@ -129,5 +128,3 @@ enum {
 };
 
 enum { SHD_FLAT_PAIR_FIRST = 0, SHD_FLAT_PAIR_SECOND = 1, SHD_FLAT_PAIR_FIELDS = 2 };
-
-#endif

@@ -6,8 +6,7 @@
  *	10     n   text: a Python dictionary with descr, fortran_order and shape
  *	10+n       data, to the end of the file
  */
-#ifndef SHD_FORMAT_TENSOR_NPY_H
-#define SHD_FORMAT_TENSOR_NPY_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -41,5 +40,3 @@ int shd_npy_decode(const void *head, size_t len, uint64_t file_size, const sherd
 /* Appends the head for a tensor, version 1.0, byte for byte as NumPy writes it; its data follows. (32 dimensions never
  * need the longer text of version 2.0.) SHERD_EUNSUPPORTED, "cannot-hold", for a type that NumPy has no name for. */
 int shd_npy_encode(const sherd_tensor *tensor, shd_buf *out, sherd_error *err);
-
-#endif

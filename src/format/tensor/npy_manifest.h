@@ -2,8 +2,7 @@
  *
  * npy.manifest.json names each array, its file and the file's checksum; npy.saving stands there while a set is being
  * written. */
-#ifndef SHD_FORMAT_TENSOR_NPY_MANIFEST_H
-#define SHD_FORMAT_TENSOR_NPY_MANIFEST_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -40,5 +39,3 @@ int shd_npy_manifest_encode(const shd_npy_manifest *manifest, shd_buf *out, sher
 /* Appends the name of a file for an array: bytes other than letters, digits, '_', '-' and '.' (and a leading '.')
  * become %XX; what is longer than a file's name may be is cut. Different arrays may get one name. */
 void shd_npy_file_name(shd_buf *out, const char *array);
-
-#endif

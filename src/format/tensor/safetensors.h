@@ -4,8 +4,7 @@
  *	8      N  header, JSON: name -> {dtype, shape, data_offsets}, and "__metadata__"
  *	8+N       data of all tensors, without a gap, to the end of the file
  */
-#ifndef SHD_FORMAT_TENSOR_SAFETENSORS_H
-#define SHD_FORMAT_TENSOR_SAFETENSORS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -46,5 +45,3 @@ int shd_safetensors_decode(const void *header, size_t len, uint64_t file_size, c
  * cannot hold. */
 int shd_safetensors_encode(const sherd_tensor *tensors, size_t count, const sherd_pair *pairs, size_t pair_count,
                            shd_buf *out, size_t *order, sherd_error *err);
-
-#endif

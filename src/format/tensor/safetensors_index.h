@@ -1,8 +1,7 @@
 /* format/tensor/safetensors_index.h - the JSON beside several safetensors files (docs/formats/safetensors.md).
  *
  *	{"metadata": {"total_size": N, ...}, "weight_map": {tensor: file, ...}} */
-#ifndef SHD_FORMAT_TENSOR_SAFETENSORS_INDEX_H
-#define SHD_FORMAT_TENSOR_SAFETENSORS_INDEX_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -41,5 +40,3 @@ int shd_safetensors_index_decode(const void *data, size_t len, const sherd_limit
 /* Appends the document, tensors sorted by name, sealed (codec/seal.h). metadata gets the values as they are, then the
  * pairs whose keys are not among those. */
 int shd_safetensors_index_encode(const shd_safetensors_index *index, shd_buf *out, sherd_error *err);
-
-#endif

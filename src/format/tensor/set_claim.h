@@ -1,7 +1,6 @@
 /* format/tensor/set_claim.h - the claim of who writes a set of several files: what has to be cleared should the writer
  * die. docs/formats/safetensors.md, "Names, and how a set is replaced". */
-#ifndef SHD_FORMAT_TENSOR_SET_CLAIM_H
-#define SHD_FORMAT_TENSOR_SET_CLAIM_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -15,5 +14,3 @@ typedef struct shd_set_claim {
 void shd_set_claim_encode(const shd_set_claim *claim, shd_buf *out);
 /* In the arena. An ending with a '/' or a NUL in it, or without any byte, is "bad-path". */
 int shd_set_claim_decode(const void *data, size_t len, shd_arena *arena, shd_set_claim *out, sherd_error *err);
-
-#endif

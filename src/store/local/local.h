@@ -1,7 +1,6 @@
 /* store/local/local.h - objects are files below a folder. Between the files of the local store only; tests use
  * shd_store_open_local_sys(). */
-#ifndef SHD_STORE_LOCAL_LOCAL_H
-#define SHD_STORE_LOCAL_LOCAL_H
+#pragma once
 
 #include <sherd/sys/backend.h>
 
@@ -172,5 +171,3 @@ int shd_local_write(sherd_writer **out, sherd_store *store, const char *key, con
 int shd_local_lock(sherd_lock **out, sherd_store *store, const char *key, sherd_lock_mode mode, sherd_error *err);
 int shd_local_create_locked(sherd_lock **out, sherd_store *store, const char *key, const void *data, size_t len,
                             sherd_lock_mode mode, sherd_error *err);
-
-#endif

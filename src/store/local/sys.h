@@ -5,8 +5,7 @@
  * that keeps a log of what a power loss may leave. Results and errno are those
  * of the system calls of the same name. A table must be usable from several
  * threads at once. */
-#ifndef SHD_STORE_LOCAL_SYS_H
-#define SHD_STORE_LOCAL_SYS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ struct shd_sys {
 };
 
 extern const shd_sys shd_sys_linux;
-
-#endif

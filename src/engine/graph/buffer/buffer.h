@@ -3,8 +3,7 @@
  * A dead entry hides what the version below has under its key. Each node stands here once. Edges are a log, in which
  * the last entry of a key counts, until it is settled: then each key stands in it once. Whoever only adds never needs
  * that, and a flush sorts them anyway. Texts are copied and stay until it is done with. */
-#ifndef SHD_ENGINE_GRAPH_BUFFER_BUFFER_H
-#define SHD_ENGINE_GRAPH_BUFFER_BUFFER_H
+#pragma once
 
 #include "base/map.h"
 #include "engine/graph/view/ids.h"
@@ -100,5 +99,3 @@ uint32_t shd_graph_buffer_first_of(const graph_buffer *b, shd_str file);
 uint32_t shd_graph_buffer_next_of(const graph_buffer *b, uint32_t entry);
 
 void shd_graph_buffer_done(graph_buffer *b); /* empties it: it can be used again */
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/graph/buffer/metadata.h - what the engine reads in the metadata of records. */
-#ifndef SHD_ENGINE_GRAPH_BUFFER_METADATA_H
-#define SHD_ENGINE_GRAPH_BUFFER_METADATA_H
+#pragma once
 
 #include "base/str.h"
 
@@ -10,5 +9,3 @@ bool shd_graph_is_exported(shd_str metadata);
 bool shd_graph_names_file(shd_str metadata, shd_str file);
 /* Has it a __file_context at all? May say yes of others. */
 bool shd_graph_may_name_file(shd_str metadata);
-
-#endif

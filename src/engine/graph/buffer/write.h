@@ -1,6 +1,5 @@
 /* engine/graph/buffer/write.h - steps that all changes of the buffer are made of. */
-#ifndef SHD_ENGINE_GRAPH_BUFFER_WRITE_H
-#define SHD_ENGINE_GRAPH_BUFFER_WRITE_H
+#pragma once
 
 #include "engine/graph/graph.h"
 
@@ -24,5 +23,3 @@ int shd_graph_collect_edges(const sherd_graph *g, shd_u128 id, bool incoming, sh
                             sherd_error *err);
 /* 1, or 0. */
 int shd_graph_edge_lives(const sherd_graph *g, const shd_rfdb_edge_key *key, sherd_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * To read one version takes the last full manifest and the edits since; to read all of them so would take the square
  * of their number. */
-#ifndef SHD_ENGINE_GRAPH_DISK_CHAIN_H
-#define SHD_ENGINE_GRAPH_DISK_CHAIN_H
+#pragma once
 
 #include "engine/graph/keep/snapshots.h"
 
@@ -22,5 +21,3 @@ typedef struct graph_chain {
  * failure later edits fail likewise, up to the next full one. */
 int shd_graph_chain_step(graph_chain *c, const graph_manifest_file *file, sherd_error *err);
 void shd_graph_chain_done(graph_chain *c);
-
-#endif

@@ -4,8 +4,7 @@
  * still is the object that the writer began with; whoever comes second gets SHERD_ECONFLICT, "changed". And nobody
  * removes what another one may be about to publish before current.json was replaced by its like (a fence), from which
  * on that other one is refused. */
-#ifndef SHD_ENGINE_GRAPH_DISK_HEAD_H
-#define SHD_ENGINE_GRAPH_DISK_HEAD_H
+#pragma once
 
 #include "engine/graph/disk/place.h"
 #include "format/rfdb/manifest.h"
@@ -48,5 +47,3 @@ void shd_graph_note(shd_buf *list, const char *name, const sherd_stat *stat);
 int shd_graph_noted(const shd_buf *list, int (*each)(void *arg, const char *name, const char *identity), void *arg);
 /* Removes those that still are the objects that were seen. */
 int shd_graph_remove_noted(const graph_place *p, const shd_buf *list, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/graph/disk/place.h - the folder of a database on its store. */
-#ifndef SHD_ENGINE_GRAPH_DISK_PLACE_H
-#define SHD_ENGINE_GRAPH_DISK_PLACE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -48,5 +47,3 @@ int shd_graph_place_has(const graph_place *p, const char *name, sherd_error *err
 /* Calls each() for every name below the folder that begins with prefix, in byte order; it returns false to stop. */
 typedef bool graph_name_fn(void *arg, const char *name, const sherd_stat *stat);
 int shd_graph_place_list(const graph_place *p, const char *prefix, graph_name_fn *each, void *arg, sherd_error *err);
-
-#endif

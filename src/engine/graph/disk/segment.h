@@ -2,8 +2,7 @@
  *
  * The index is the sidecar beside the segment when it is there, fits and is whole; else it is built in memory when it
  * is first needed. Each part of a sidecar is checked before its first use. Usable from several threads at once. */
-#ifndef SHD_ENGINE_GRAPH_DISK_SEGMENT_H
-#define SHD_ENGINE_GRAPH_DISK_SEGMENT_H
+#pragma once
 
 #include "engine/graph/disk/place.h"
 #include "format/rfdb/manifest.h"
@@ -110,5 +109,3 @@ int shd_graph_segment_read_edge(const graph_segment *s, uint64_t row, shd_rfdb_e
 
 /* Names the segment in an error. */
 int shd_graph_segment_blame(const graph_segment *s, sherd_error *err, int rc);
-
-#endif

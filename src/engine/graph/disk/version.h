@@ -1,7 +1,6 @@
 /* engine/graph/disk/version.h - reading the manifest of one version: the last full one up to it, and the edits since.
  */
-#ifndef SHD_ENGINE_GRAPH_DISK_VERSION_H
-#define SHD_ENGINE_GRAPH_DISK_VERSION_H
+#pragma once
 
 #include "engine/graph/disk/place.h"
 #include "format/rfdb/manifest.h"
@@ -17,5 +16,3 @@ typedef struct graph_version {
 /* SHERD_ENOTFOUND when one of its documents is not there. */
 int shd_graph_version_load(graph_version *out, const graph_place *p, uint64_t version, sherd_error *err);
 void shd_graph_version_done(graph_version *v);
-
-#endif

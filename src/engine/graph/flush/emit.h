@@ -2,8 +2,7 @@
  *
  * A row has a code: for an entry of the buffer its place; for a row of the merged segment with number n, counted from
  * one, n above GRAPH_ROW_BITS and the row below. Of rows that are not of the buffer the lower code is the newer one. */
-#ifndef SHD_ENGINE_GRAPH_FLUSH_EMIT_H
-#define SHD_ENGINE_GRAPH_FLUSH_EMIT_H
+#pragma once
 
 #include "engine/graph/flush/flush.h"
 #include "format/rfdb/sort.h"
@@ -24,5 +23,3 @@ size_t *shd_graph_emit_others(const graph_flush *f, const graph_target *t, size_
 /* Hand the live rows to the writer in order, and note in the target what becomes of tombstones and counts. */
 int shd_graph_emit_nodes(graph_flush *f, graph_target *t, shd_rfdb_writer *w, sherd_error *err);
 int shd_graph_emit_edges(graph_flush *f, graph_target *t, shd_rfdb_writer *w, sherd_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * For every shard and kind that changes one segment is written: it holds what the buffer has for it, and the live rows
  * of the segments that are merged into it, which then go. Every row in it is the live one of its key, so it may stand
  * in front of all others, whichever were merged. */
-#ifndef SHD_ENGINE_GRAPH_FLUSH_FLUSH_H
-#define SHD_ENGINE_GRAPH_FLUSH_FLUSH_H
+#pragma once
 
 #include "base/meter.h"
 #include "engine/graph/query/counts.h"
@@ -84,5 +83,3 @@ void shd_graph_drop_spilled(sherd_graph *g, bool all);
 /* The whole of it. moves: of GRAPH_COMPACT, nodes that are put elsewhere; else NULL. */
 int shd_graph_flush_run(sherd_graph *g, graph_purpose purpose, const graph_ids *moves,
                         const sherd_graph_commit_options *commit, sherd_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Its edit claims its number, since of all who would write it one does; then current.json names it. What is to be
  * there in full is written in full only then, beside the edit, which goes: a full manifest counts before an edit, so
  * none may have the number of a version that somebody else may have committed. */
-#ifndef SHD_ENGINE_GRAPH_FLUSH_PUBLISH_H
-#define SHD_ENGINE_GRAPH_FLUSH_PUBLISH_H
+#pragma once
 
 #include "engine/graph/graph.h"
 
@@ -15,5 +14,3 @@ int shd_graph_encode_as_edit(const sherd_graph *g, const shd_rfdb_manifest *full
 int shd_graph_publish(sherd_graph *g, uint64_t version, const shd_buf *edit, sherd_error *err);
 /* The graph is at the version. Nothing is lost when this fails: the edit says the same. full is its encoding. */
 void shd_graph_publish_full(sherd_graph *g, const shd_rfdb_manifest *m, const shd_buf *full);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/graph/keep/snapshots.h - the versions of a database, and the index of them. */
-#ifndef SHD_ENGINE_GRAPH_KEEP_SNAPSHOTS_H
-#define SHD_ENGINE_GRAPH_KEEP_SNAPSHOTS_H
+#pragma once
 
 #include "engine/graph/graph.h"
 
@@ -35,5 +34,3 @@ int shd_graph_index_tags(const shd_rfdb_snapshot *list, size_t count, graph_tagg
  * from the manifests alone. written: the manifest of the version, if it was written in full just now; or NULL. */
 int shd_graph_write_index(const graph_place *p, uint64_t version, bool trusted, const shd_rfdb_manifest *written,
                           sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/graph/open/create.h - folders and configuration of a database. */
-#ifndef SHD_ENGINE_GRAPH_OPEN_CREATE_H
-#define SHD_ENGINE_GRAPH_OPEN_CREATE_H
+#pragma once
 
 #include "engine/graph/graph.h"
 
@@ -10,5 +9,3 @@ int shd_graph_make_shards(const graph_place *p, uint32_t from, uint32_t to, sher
  * "changed". 72 bytes. */
 int shd_graph_write_config(const graph_place *p, const shd_rfdb_config *config, char *identity, sherd_error *err);
 int shd_graph_write_plan(const graph_place *p, const shd_rfdb_plan *plan, char *identity, sherd_error *err);
-
-#endif

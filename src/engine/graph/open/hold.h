@@ -2,8 +2,7 @@
  *
  * A reader holds a shared lock on a manifest of its version. Manifests are immutable but for one case, a tag, which
  * replaces a full one: the one before then keeps a second name, NNNNNN.held-K, as long as anybody holds it. */
-#ifndef SHD_ENGINE_GRAPH_OPEN_HOLD_H
-#define SHD_ENGINE_GRAPH_OPEN_HOLD_H
+#pragma once
 
 #include "engine/graph/disk/place.h"
 #include "format/rfdb/manifest.h"
@@ -20,5 +19,3 @@ int shd_graph_hold_replace(const graph_place *p, const shd_rfdb_manifest *m, con
 /* Calls each() for every version with a manifest that was replaced and is still held; others lose their second name.
  * A version may come several times. */
 int shd_graph_hold_list(const graph_place *p, void (*each)(void *arg, uint64_t version), void *arg, sherd_error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * its version last, if it still is the same object, and then graph.making goes. So whatever a crash leaves is known: a
  * folder with graph.making and no version holds what nobody has finished, and who makes a database there next clears
  * it. A folder with parts of a database and neither of them has been damaged, and is left alone. */
-#ifndef SHD_ENGINE_GRAPH_OPEN_MAKING_H
-#define SHD_ENGINE_GRAPH_OPEN_MAKING_H
+#pragma once
 
 #include "engine/graph/disk/head.h"
 #include "engine/publish/claim.h"
@@ -31,5 +30,3 @@ int shd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_gr
 int shd_graph_making_publish(graph_making *m, sherd_error *err);
 /* After rc: the database is whole, or everything that was made goes again, as far as it can be removed. Returns rc. */
 int shd_graph_making_end(graph_making *m, int rc);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine/graph/open/open.h - the parts of opening that other files of the engine use. */
-#ifndef SHD_ENGINE_GRAPH_OPEN_OPEN_H
-#define SHD_ENGINE_GRAPH_OPEN_OPEN_H
+#pragma once
 
 #include "engine/graph/graph.h"
 #include "engine/publish/claim.h"
@@ -17,5 +16,3 @@ int shd_graph_open_making(sherd_graph **out, const graph_place *p, const graph_h
 /* Removes manifests above the version of the head, which nobody committed: one could become a part of a later version.
  * Whoever was about to commit one is refused from then on. */
 int shd_graph_clear_uncommitted(const graph_place *p, graph_head *head, sherd_error *err);
-
-#endif

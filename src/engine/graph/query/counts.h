@@ -1,6 +1,5 @@
 /* engine/graph/query/counts.h - live records by type. */
-#ifndef SHD_ENGINE_GRAPH_QUERY_COUNTS_H
-#define SHD_ENGINE_GRAPH_QUERY_COUNTS_H
+#pragma once
 
 #include "engine/graph/graph.h"
 
@@ -35,5 +34,3 @@ int shd_graph_counts_ahead(const sherd_graph *g, graph_counts *out, sherd_error 
 int shd_graph_counts_take(graph_counts *c, const shd_rfdb_counts *from, sherd_error *err);
 uint64_t shd_graph_counts_sum(const shd_rfdb_types *types);
 void shd_graph_counts_done(graph_counts *c);
-
-#endif

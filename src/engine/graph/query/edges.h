@@ -1,6 +1,5 @@
 /* engine/graph/query/edges.h - live edges, a writer's own among them. */
-#ifndef SHD_ENGINE_GRAPH_QUERY_EDGES_H
-#define SHD_ENGINE_GRAPH_QUERY_EDGES_H
+#pragma once
 
 #include "engine/graph/graph.h"
 
@@ -12,5 +11,3 @@ int shd_graph_each_edge(const sherd_graph *g, shd_u128 id, bool incoming, const 
                         graph_edge_fn *each, void *arg, sherd_error *err);
 int shd_graph_every_edge(const sherd_graph *g, const sherd_graph_types *types, graph_edge_fn *each, void *arg,
                          sherd_error *err);
-
-#endif

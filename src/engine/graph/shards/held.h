@@ -1,6 +1,5 @@
 /* engine/graph/shards/held.h - which files the segments of nodes hold, and where else the planner would put them. */
-#ifndef SHD_ENGINE_GRAPH_SHARDS_HELD_H
-#define SHD_ENGINE_GRAPH_SHARDS_HELD_H
+#pragma once
 
 #include "engine/graph/graph.h"
 
@@ -34,5 +33,3 @@ int shd_graph_held_name(const sherd_graph *g, uint32_t shard, char *name, size_t
 /* Nodes of the version that lie in another shard than the planner says, to that shard: what the buffer replaces or
  * deletes is not among them. Plans directories that have no shard yet. Costs the lists of files when there are none. */
 int shd_graph_held_moves(sherd_graph *g, graph_ids *moves, sherd_error *err);
-
-#endif

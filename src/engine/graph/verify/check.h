@@ -1,6 +1,5 @@
 /* engine/graph/verify/check.h - between the files of verification. */
-#ifndef SHD_ENGINE_GRAPH_VERIFY_CHECK_H
-#define SHD_ENGINE_GRAPH_VERIFY_CHECK_H
+#pragma once
 
 #include "base/meter.h"
 #include "engine/graph/disk/chain.h"
@@ -75,5 +74,3 @@ int shd_graph_checking_version(graph_checking *c, const shd_rfdb_manifest *m, sh
  * were not given up yet. */
 int shd_graph_find_damaged(const graph_place *p, uint64_t current, const sherd_verify_options *options,
                            shd_rfdb_number_vec *versions, sherd_error *err);
-
-#endif

@@ -1,11 +1,8 @@
 /* engine/graph/verify/verify.h - checks of graph databases. */
-#ifndef SHD_ENGINE_GRAPH_VERIFY_VERIFY_H
-#define SHD_ENGINE_GRAPH_VERIFY_VERIFY_H
+#pragma once
 
 #include "engine/tensors/report.h"
 
 /* A folder, "" or "a/b". */
 int shd_graph_verify(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,
                      sherd_error *err);
-
-#endif

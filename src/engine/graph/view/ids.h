@@ -1,6 +1,5 @@
 /* engine/graph/view/ids.h - 128-bit ids to small numbers: an open-addressing table. */
-#ifndef SHD_ENGINE_GRAPH_VIEW_IDS_H
-#define SHD_ENGINE_GRAPH_VIEW_IDS_H
+#pragma once
 
 #include "base/u128.h"
 
@@ -30,5 +29,3 @@ static inline uint64_t shd_graph_ids_hash(uint64_t seed, shd_u128 id)
 	uint64_t h = (uint64_t)product ^ (uint64_t)(product >> 64);
 	return (h ^ (uint64_t)id ^ (h >> 32)) * 0x9e3779b97f4a7c15u;
 }
-
-#endif

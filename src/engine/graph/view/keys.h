@@ -1,8 +1,7 @@
 /* engine/graph/view/keys.h - keys of edges to places in an array: an open-addressing table.
  *
  * The keys stand in the array, each at the front of its entry; the table holds only hashes and places. */
-#ifndef SHD_ENGINE_GRAPH_VIEW_KEYS_H
-#define SHD_ENGINE_GRAPH_VIEW_KEYS_H
+#pragma once
 
 #include "format/rfdb/manifest.h"
 
@@ -25,5 +24,3 @@ uint32_t shd_graph_keys_add(graph_keys *t, const void *entries, const shd_rfdb_e
 /* Asks for the memory that a key will need soon. */
 void shd_graph_keys_fetch(const graph_keys *t, const shd_rfdb_edge_key *key);
 void shd_graph_keys_done(graph_keys *t);
-
-#endif

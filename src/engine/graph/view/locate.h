@@ -3,8 +3,7 @@
  *
  * Made in memory after many questions, so that opening and asking a few costs nothing for it; only for views that it is
  * small for. Usable from several threads at once. */
-#ifndef SHD_ENGINE_GRAPH_VIEW_LOCATE_H
-#define SHD_ENGINE_GRAPH_VIEW_LOCATE_H
+#pragma once
 
 #include "base/u128.h"
 
@@ -21,5 +20,3 @@ typedef struct graph_locator {
 /* 1 and the newest row with the id, 0 when there is none, -1 when there is no locator (yet). */
 int shd_graph_locate(const struct graph_view *v, shd_u128 id, struct graph_row *out);
 void shd_graph_locator_done(graph_locator *l);
-
-#endif

@@ -3,8 +3,7 @@
  * Of each key the newest row counts, unless it has a tombstone. Newer is, within a shard, what stands later
  * in L0, and L0 before L1. Our writers keep every key in one shard; others may leave an old row in another one: then
  * the segment with the higher number wins. A view never changes; a writer makes the next one. */
-#ifndef SHD_ENGINE_GRAPH_VIEW_VIEW_H
-#define SHD_ENGINE_GRAPH_VIEW_VIEW_H
+#pragma once
 
 #include "engine/graph/view/ids.h"
 #include "engine/graph/view/keys.h"
@@ -83,5 +82,3 @@ int shd_graph_view_settle(const graph_view *v, int rc, sherd_error *err);
 
 /* Has every row of the item at place i no rival, so that it need not be asked for? */
 bool shd_graph_view_is_plain(const graph_view *v, shd_rfdb_kind kind, size_t i);
-
-#endif
