@@ -67,7 +67,6 @@ int shd_json_bool(shd_json *j, bool *out, sherd_error *err);
 int shd_json_null(shd_json *j, sherd_error *err);
 /* Plain decimal integers (no fraction, no exponent) in range, else "bad-number". */
 int shd_json_u32(shd_json *j, uint32_t *out, sherd_error *err);
-int shd_json_i32(shd_json *j, int32_t *out, sherd_error *err);
 int shd_json_u64(shd_json *j, uint64_t *out, sherd_error *err);
 int shd_json_i64(shd_json *j, int64_t *out, sherd_error *err);
 int shd_json_u128(shd_json *j, unsigned __int128 *out, sherd_error *err);

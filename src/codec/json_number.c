@@ -78,18 +78,6 @@ static int take_unsigned(shd_json *j, unsigned __int128 max, const char *what, u
 	return SHERD_OK;
 }
 
-static int take_signed(shd_json *j, uint64_t max, const char *what, int64_t *out, sherd_error *err)
-{
-	shd_str text;
-	bool negative;
-	unsigned __int128 v;
-	TRY(shd_json_number(j, &text, err));
-	if (!whole(text, &negative, &v) || v > (unsigned __int128)max + negative)
-		return out_of_range(j, what, err);
-	*out = (int64_t)(negative ? -(uint64_t)v : (uint64_t)v);
-	return SHERD_OK;
-}
-
 int shd_json_u32(shd_json *j, uint32_t *out, sherd_error *err)
 {
 	unsigned __int128 v;
@@ -111,17 +99,16 @@ int shd_json_u128(shd_json *j, unsigned __int128 *out, sherd_error *err)
 	return take_unsigned(j, ~(unsigned __int128)0, "a whole number below 2^128", out, err);
 }
 
-int shd_json_i32(shd_json *j, int32_t *out, sherd_error *err)
-{
-	int64_t v;
-	TRY(take_signed(j, INT32_MAX, "a whole number of 32 bits", &v, err));
-	*out = (int32_t)v;
-	return SHERD_OK;
-}
-
 int shd_json_i64(shd_json *j, int64_t *out, sherd_error *err)
 {
-	return take_signed(j, INT64_MAX, "a whole number of 64 bits", out, err);
+	shd_str text;
+	bool negative;
+	unsigned __int128 v;
+	TRY(shd_json_number(j, &text, err));
+	if (!whole(text, &negative, &v) || v > (unsigned __int128)INT64_MAX + negative)
+		return out_of_range(j, "a whole number of 64 bits", err);
+	*out = (int64_t)(negative ? -(uint64_t)v : (uint64_t)v);
+	return SHERD_OK;
 }
 
 int shd_json_double(shd_json *j, double *out, sherd_error *err)

@@ -10,6 +10,7 @@
 #include "format/rfdb/manifest.h"
 #include "format/rfdb/plan.h"
 #include "format/rfdb/sidecar.h"
+#include "format/rfdb/sort.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +124,8 @@ static shd_rfdb_descriptor make_nodes(const node_row *rows, size_t count, uint32
 		order[i] = shd_rfdb_keyed_of(nodes[i].id, i);
 	}
 	assert_ok(shd_rfdb_sort(order, count, err));
-	assert_ok(shd_rfdb_writer_nodes(&w, nodes, order, count, err));
+	for (size_t i = 0; i < count; i++)
+		assert_ok(shd_rfdb_writer_node(&w, &nodes[order[i].row], err));
 	return finish(&w, shard, id, arena);
 }
 
@@ -145,7 +147,8 @@ static shd_rfdb_descriptor make_edges(const edge_row *rows, size_t count, uint32
 		edges[i] = (shd_rfdb_edge){id_of(rows[i].src), id_of(rows[i].dst), shd_str_of(rows[i].type),
 		                           shd_str_of(rows[i].metadata)};
 	qsort(edges, count, sizeof(*edges), compare_edges);
-	assert_ok(shd_rfdb_writer_edges(&w, edges, NULL, count, err));
+	for (size_t i = 0; i < count; i++)
+		assert_ok(shd_rfdb_writer_edge(&w, &edges[i], err));
 	return finish(&w, shard, id, arena);
 }
 

@@ -135,52 +135,6 @@ int shd_rfdb_writer_edge(shd_rfdb_writer *w, const shd_rfdb_edge *edge, sherd_er
 	return SHERD_OK;
 }
 
-/* How far ahead rows, and the texts of rows, are asked for: in another order than they lie in, waiting for memory would
- * cost more than all the rest. */
-enum { ROWS_AHEAD = 12, TEXTS_AHEAD = 6 };
-
-static uint64_t row_at(const shd_rfdb_keyed *order, size_t i)
-{
-	return order ? order[i].row : i;
-}
-
-static void fetch_node(const shd_rfdb_node *node)
-{
-	__builtin_prefetch(node);
-	__builtin_prefetch((const char *)node + 64);
-}
-
-static void fetch_texts(const shd_rfdb_node *node)
-{
-	__builtin_prefetch(node->semantic_id.ptr);
-	__builtin_prefetch(node->name.ptr);
-	__builtin_prefetch(node->metadata.ptr);
-}
-
-int shd_rfdb_writer_nodes(shd_rfdb_writer *w, const shd_rfdb_node *nodes, const shd_rfdb_keyed *order, size_t count,
-                          sherd_error *err)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (count - i > ROWS_AHEAD)
-			fetch_node(&nodes[row_at(order, i + ROWS_AHEAD)]);
-		if (count - i > TEXTS_AHEAD)
-			fetch_texts(&nodes[row_at(order, i + TEXTS_AHEAD)]);
-		TRY(shd_rfdb_writer_node(w, &nodes[row_at(order, i)], err));
-	}
-	return SHERD_OK;
-}
-
-int shd_rfdb_writer_edges(shd_rfdb_writer *w, const shd_rfdb_edge *edges, const shd_rfdb_keyed *order, size_t count,
-                          sherd_error *err)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (count - i > ROWS_AHEAD)
-			__builtin_prefetch(&edges[row_at(order, i + ROWS_AHEAD)]);
-		TRY(shd_rfdb_writer_edge(w, &edges[row_at(order, i)], err));
-	}
-	return SHERD_OK;
-}
-
 /* ---- what came together */
 
 static int rfdb_writer_compare(const void *a, const void *b)

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "format/rfdb/segment.h"
-#include "format/rfdb/sort.h"
 
 #define SHD_RFDB_RECENT 64
 
@@ -35,12 +34,6 @@ int shd_rfdb_writer_reserve(shd_rfdb_writer *w, uint64_t rows, sherd_error *err)
  * finished. Strings must be valid UTF-8. */
 int shd_rfdb_writer_node(shd_rfdb_writer *w, const shd_rfdb_node *node, sherd_error *err);
 int shd_rfdb_writer_edge(shd_rfdb_writer *w, const shd_rfdb_edge *edge, sherd_error *err);
-
-/* The same for many rows, faster: nodes[order[i].row] for each i, or all as they lie when order is NULL. */
-int shd_rfdb_writer_nodes(shd_rfdb_writer *w, const shd_rfdb_node *nodes, const shd_rfdb_keyed *order, size_t count,
-                          sherd_error *err);
-int shd_rfdb_writer_edges(shd_rfdb_writer *w, const shd_rfdb_edge *edges, const shd_rfdb_keyed *order, size_t count,
-                          sherd_error *err);
 
 /* What the segment takes on disk if it is finished now, without its zone map: to decide when one is full. */
 uint64_t shd_rfdb_writer_size(const shd_rfdb_writer *w);
