@@ -39,7 +39,7 @@ static double load(const loading *l, sherd_ckpt_check check)
 /* Every way to load delivers every byte; this also leaves the files in the cache. */
 static void check_all(const loading *l, uint8_t *memory)
 {
-	for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_SHA256; check++) {
+	for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_DIGEST; check++) {
 		memset(memory, 0, l->tensors.bytes);
 		(void)load(l, (sherd_ckpt_check)check);
 		bench_check(memory, l->tensors.bytes);
@@ -61,7 +61,7 @@ static void measure(results *r, const loading *l, uint8_t *memory)
 		bench_add(&r->crc, load(l, SHERD_CHECK_CRC));
 		bench_add(&r->copy_large, copy(memory, bytes, from, from_bytes, bytes));
 		bench_add(&r->limit, (double)bytes / bench_sha256(memory, bytes, WORKERS) / 1e9);
-		bench_add(&r->sha, load(l, SHERD_CHECK_SHA256));
+		bench_add(&r->sha, load(l, SHERD_CHECK_DIGEST));
 	}
 }
 

@@ -24,6 +24,9 @@ static void write_again(const shd_ckpt_index *index, shd_arena *arena)
 	must(shd_ckpt_index_decode(out.data, out.len, NULL, arena, &again, NULL) == SHERD_OK);
 	must(again.count == index->count && again.rank == index->rank && again.world == index->world);
 	must(again.time_ns == index->time_ns && again.about.len == index->about.len);
+	must(again.part_log == index->part_log && again.value_count == index->value_count);
+	must(!index->value_count ||
+	     memcmp(again.values, index->values, index->value_count * sizeof(*index->values)) == 0);
 	for (size_t i = 0; i < index->count; i++)
 		must(shd_ckpt_entry_equal(&again.entries[i], &index->entries[i]));
 }

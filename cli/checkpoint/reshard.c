@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static int checkpoint_reshard_tell(cli_state *cli, const char *path, const sherd_ckpt *ckpt,
                                    const sherd_ckpt_save_options *o, sherd_error *err)
@@ -35,6 +36,20 @@ static int choose_id(cli_state *cli, const sherd_ckpt *from, const cli_place *to
 }
 
 static const char *const layouts[] = {"sherd", "csharp", NULL};
+static const char *const digests[] = {"sha256", "blake3", NULL};
+
+/* Shards of one set may differ; the first one tells. */
+static int choose_digest(const cli_args *args, const sherd_ckpt *from, sherd_ckpt_save_options *options,
+                         sherd_error *err)
+{
+	bool csharp = options->layout == SHERD_CKPT_LAYOUT_CSHARP;
+	unsigned digest = !csharp && strncmp(sherd_ckpt_shard_at(from, 0)->checksum, "blake3:", 7) == 0;
+	TRY(cli_args_word(args, "digest", digests, &digest, err));
+	if (digest && csharp)
+		return cli_usage(err, "--digest blake3 does not go with --layout csharp, which has no place for it");
+	options->digest = digest ? SHERD_DIGEST_BLAKE3 : SHERD_DIGEST_SHA256;
+	return SHERD_OK;
+}
 
 static int reshard(cli_state *cli, const cli_args *args, const sherd_ckpt *ckpt, sherd_error *err)
 {
@@ -47,6 +62,7 @@ static int reshard(cli_state *cli, const cli_args *args, const sherd_ckpt *ckpt,
 	TRY(cli_args_count(args, "shards", 1, &options.world, err));
 	TRY(cli_args_word(args, "layout", layouts, &layout, err));
 	options.layout = layout ? SHERD_CKPT_LAYOUT_CSHARP : SHERD_CKPT_LAYOUT_SHERD;
+	TRY(choose_digest(args, ckpt, &options, err));
 	TRY(cli_clock_read(&clock, err));
 	options.time_ns = clock.time_ns;
 	options.set_id = &id;
@@ -70,6 +86,7 @@ static const cli_option options[] = {
 	{"shards", "M", "how many shards the new checkpoint has", 0},
 	{"cut", NULL, "cut every tensor by rows instead of giving whole tensors to shards", 0},
 	{"layout", "sherd|csharp", "sherd (default) or csharp: 4-byte lengths, no checksums", 0},
+	{"digest", "sha256|blake3", "what shards are verified by (default: as those of PREFIX)", 0},
 	{"replace", NULL, "NEW may be committed already and is replaced, in one step", 0},
 };
 

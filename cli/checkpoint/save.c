@@ -131,6 +131,17 @@ static int take_layout(saving *s, const cli_args *args, sherd_error *err)
 	return SHERD_OK;
 }
 
+static int take_digest(saving *s, const cli_args *args, sherd_error *err)
+{
+	static const char *const digests[] = {"sha256", "blake3", NULL};
+	unsigned digest = 0;
+	TRY(cli_args_word(args, "digest", digests, &digest, err));
+	s->options.digest = digest ? SHERD_DIGEST_BLAKE3 : SHERD_DIGEST_SHA256;
+	if (digest && s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
+		return cli_usage(err, "--digest blake3 does not go with --layout csharp, which has no place for it");
+	return SHERD_OK;
+}
+
 static void checkpoint_save_take_text(const cli_args *args, const char *name, const char **out)
 {
 	if (cli_args_has(args, name))
@@ -314,6 +325,7 @@ static int checkpoint_save_run(cli_state *cli, const cli_args *args, sherd_error
 	saving s = {.options = {.pool = cli->pool, .progress = &cli->progress}};
 	TRY(checkpoint_save_take_ranks(&s, args, err));
 	TRY(take_layout(&s, args, err));
+	TRY(take_digest(&s, args, err));
 	TRY(take_training(&s, args, err));
 	s.options.replace = cli_args_has(args, "replace");
 	s.options.take_over = cli_args_has(args, "take-over");
@@ -331,6 +343,7 @@ static const cli_option options[] = {
 	{"take-over", NULL, "go ahead although another save holds the prefix", 0},
 	{"take-over-after", "AGE", "clear a set that has waited so long for its ranks: 90, 15m, 12h, 7d", 0},
 	{"layout", "sherd|csharp", "sherd (default) or csharp: 4-byte lengths, no checksums", 0},
+	{"digest", "sha256|blake3", "what shards are verified by: sha256 (default), or blake3 by all workers", 0},
 	{"rank", "R", "save SRC, whole, as the shard of this rank; the last rank to finish commits", 0},
 	{"world", "W", "how many ranks save together", 0},
 	{"split", NULL, "all ranks have the same SRC: save this rank's share of it", 0},

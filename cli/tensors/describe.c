@@ -167,7 +167,10 @@ static void print_about(cli_state *cli, const sherd_ckpt *ckpt, sherd_format for
 
 static int print_shards(cli_state *cli, const sherd_ckpt *ckpt, sherd_error *err)
 {
-	static const char *const heads[] = {"rank", "file", "size", "tensors", "SHA-256 of its data"};
+	const char *heads[] = {"rank", "file", "size", "tensors", "SHA-256 of its data"};
+	for (size_t i = 0; i < sherd_ckpt_shards(ckpt); i++)
+		if (strchr(sherd_ckpt_shard_at(ckpt, i)->checksum, ':')) /* not everywhere SHA-256 */
+			heads[4] = "digest of its data";
 	cli_table table = {.columns = 5, .right = 1u << 0 | 1u << 2 | 1u << 3};
 	cli_table_add_row(&table, heads);
 	for (size_t i = 0; i < sherd_ckpt_shards(ckpt); i++) {

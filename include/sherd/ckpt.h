@@ -72,7 +72,8 @@ typedef struct sherd_ckpt_shard {
 	const char *file; /* beside the metadata */
 	uint64_t file_size;
 	uint64_t data_offset, data_size; /* in the file */
-	const char *checksum;            /* lower-case hex SHA-256 of the data; "" when none was recorded */
+	/* Of the data: lower-case hex SHA-256, or "blake3:" and lower-case hex BLAKE3; "" when none was recorded. */
+	const char *checksum;
 	size_t tensors;
 } sherd_ckpt_shard;
 
@@ -135,7 +136,9 @@ SHERD_API int sherd_ckpt_map(const void **out, const sherd_ckpt *ckpt, size_t te
 typedef enum sherd_ckpt_check {
 	SHERD_CHECK_CRC = 0, /* the blocks that are touched, where the shard records them */
 	SHERD_CHECK_NONE = 1,
-	SHERD_CHECK_SHA256 = 2 /* every shard that is touched, whole */
+	/* By the digest that a shard records: with BLAKE3 the parts of 1 MiB that are touched; with SHA-256 every shard
+	 * that is touched, whole. */
+	SHERD_CHECK_DIGEST = 2
 } sherd_ckpt_check;
 
 /* What to load: a whole tensor, or a box of it. */
@@ -158,7 +161,7 @@ SHERD_API int sherd_ckpt_load(const sherd_ckpt *ckpt, const sherd_ckpt_want *wan
                               const sherd_ckpt_load_options *options, sherd_error *err);
 
 /* Its tensors as a bundle, which must be closed before the checkpoint is. What the bundle hands out was checked first:
- * against the CRC-32 of its blocks, or the SHA-256 of a shard that records no more. */
+ * against the CRC-32 of its blocks, or the digest of a shard that records no more. */
 SHERD_API int sherd_bundle_of_ckpt(sherd_bundle **out, const sherd_ckpt *ckpt, sherd_error *err);
 /* What the checkpoint that a bundle shows says about itself; NULL when it shows none. */
 SHERD_API const sherd_ckpt_about *sherd_bundle_about(const sherd_bundle *bundle);
@@ -180,9 +183,13 @@ typedef struct sherd_ckpt_item {
 } sherd_ckpt_item;
 
 typedef enum sherd_ckpt_layout {
-	SHERD_CKPT_LAYOUT_SHERD = 0, /* 8-byte length, SHA-256, index */
+	SHERD_CKPT_LAYOUT_SHERD = 0, /* 8-byte length, a digest, index */
 	SHERD_CKPT_LAYOUT_CSHARP = 1 /* 4-byte length, no checksum, types as numbers, below 2 GiB a shard */
 } sherd_ckpt_layout;
+
+/* What a shard's data is verified by. BLAKE3 is made and checked by all workers within one shard, and checks a slice
+ * without the rest of its shard. Not in the C# layout. Readers go by what each shard says. */
+typedef enum sherd_digest { SHERD_DIGEST_SHA256 = 0, SHERD_DIGEST_BLAKE3 = 1 } sherd_digest;
 
 typedef struct sherd_ckpt_staging sherd_ckpt_staging;
 
@@ -195,6 +202,7 @@ typedef struct sherd_ckpt_save_options {
 	/* Clear the way of another set that has waited for its ranks for at least so long; 0: SHERD_ECONFLICT. */
 	uint64_t take_over_after_ns;
 	sherd_ckpt_layout layout;
+	sherd_digest digest;           /* ranks of one set may choose differently */
 	const sherd_ckpt_about *about; /* rank 0's goes into the metadata; NULL: nothing to say */
 	sherd_pool *pool;
 	const sherd_progress *progress; /* counts bytes of items */

@@ -52,6 +52,14 @@ static int replace(sherd_store *store)
 	return ckpt_sample_replace(new, store, "m", NULL);
 }
 
+static int replace_by_tree(sherd_store *store)
+{
+	sherd_ckpt_save_options o = ckpt_sample_options(new, 0);
+	o.digest = SHERD_DIGEST_BLAKE3;
+	o.replace = true;
+	return sherd_ckpt_save(store, "m", new->shards, &o, NULL);
+}
+
 /* The victim lives while it is taken over, and gives up afterwards. */
 static int take_over(sherd_store *store)
 {
@@ -128,6 +136,7 @@ static const scenario scenarios[] = {
 	{"save", nothing, save_new, CONTENT_NONE, CONTENT_NEW},
 	{"save over a dead claim", die_in_save, save_new, CONTENT_NONE, CONTENT_NEW},
 	{"replace", save_old, replace, CONTENT_OLD, CONTENT_NEW},
+	{"replace by one with BLAKE3", save_old, replace_by_tree, CONTENT_OLD, CONTENT_NEW},
 	{"take over", nothing, take_over, CONTENT_NONE, CONTENT_NEW},
 	{"abort", nothing, abort_save, CONTENT_NONE, CONTENT_NONE},
 	{"save by ranks and commit", nothing, save_by_ranks, CONTENT_NONE, CONTENT_NEW},

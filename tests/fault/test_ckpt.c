@@ -40,6 +40,13 @@ static int save_new(sherd_store *store, sherd_error *err)
 	return ckpt_sample_save(new, store, "m", err);
 }
 
+static int save_tree(sherd_store *store, sherd_error *err)
+{
+	sherd_ckpt_save_options o = ckpt_sample_options(new, 0);
+	o.digest = SHERD_DIGEST_BLAKE3;
+	return sherd_ckpt_save(store, "m", new->shards, &o, err);
+}
+
 static int nothing(sherd_store *store, sherd_error *err)
 {
 	(void)store, (void)err;
@@ -132,7 +139,7 @@ static int load(sherd_store *store, sherd_error *err)
 	uint8_t got[256];
 	TRY(sherd_ckpt_open(&c, store, "m", NULL, err));
 	for (size_t i = 0; i < sherd_ckpt_count(c); i++)
-		for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_SHA256; check++) {
+		for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_DIGEST; check++) {
 			sherd_ckpt_want want = {.tensor = i, .buf = got};
 			sherd_ckpt_load_options o = {.check = (sherd_ckpt_check)check};
 			TRY(sherd_ckpt_load(c, &want, 1, &o, err));
@@ -227,6 +234,7 @@ typedef struct op {
 
 static const op ops[] = {
 	{"save", nothing, save_new, CONTENT_NONE, CONTENT_NEW, ""},
+	{"save with BLAKE3", nothing, save_tree, CONTENT_NONE, CONTENT_NEW, ""},
 	{"save over a dead one", die_in_save, save_new, CONTENT_NONE, CONTENT_NEW, NULL},
 	{"save by ranks", nothing, save_by_ranks, CONTENT_NONE, CONTENT_NEW, NULL},
 	{"save in the background", nothing, background, CONTENT_NONE, CONTENT_NEW, ""},
@@ -237,12 +245,14 @@ static const op ops[] = {
          "m.saving m_shard_0.shard m_shard_1.shard"},
 	{"repair a dead save", die_before_publishing, repair, CONTENT_NONE, CONTENT_NEW, NULL},
 	{"load", save_new, load, CONTENT_NEW, CONTENT_NEW, NULL},
+	{"load what has BLAKE3", save_tree, load, CONTENT_NEW, CONTENT_NEW, NULL},
 	{"reshard", save_new, reshard, CONTENT_NEW, CONTENT_NEW, "m.metadata.json m_shard_0.shard m_shard_1.shard"},
 	{"prune", two_sets, prune, CONTENT_OLD, CONTENT_NONE, NULL},
 	{"prune a dead save", sets_and_a_dead_save, prune, CONTENT_NONE, CONTENT_NONE, NULL},
 	{"remove", two_sets, remove_set, CONTENT_OLD, CONTENT_NONE, NULL},
 	{"remove orphans", lose_metadata, remove_set, CONTENT_NONE, CONTENT_NONE, NULL},
 	{"verify", save_new, verify, CONTENT_NEW, CONTENT_NEW, NULL},
+	{"verify what has BLAKE3", save_tree, verify, CONTENT_NEW, CONTENT_NEW, NULL},
 	{"list", sets_and_a_dead_save, list, CONTENT_NONE, CONTENT_NONE, NULL},
 };
 

@@ -127,6 +127,9 @@ static int save_all(sherd_store *store, sherd_error *err)
 	sherd_ckpt_save_options o = {.world = 2, .set_id = &first_id, .time_ns = NOON, .about = &about};
 	TRY(sherd_ckpt_save(store, "small", two_shards, &o, err));
 	TRY(sherd_ckpt_save(store, "bare", two_shards, &o, err));
+	sherd_ckpt_save_options tree = o;
+	tree.digest = SHERD_DIGEST_BLAKE3;
+	TRY(sherd_ckpt_save(store, "tree", two_shards, &tree, err));
 	sherd_ckpt_save_options again = {.set_id = &second_id, .time_ns = NOON + 1, .replace = true};
 	const sherd_ckpt_shard_items one = {of_rank_0, 3};
 	TRY(sherd_ckpt_save(store, "bare", &one, &again, err));
@@ -179,9 +182,10 @@ TEST(saving_again_gives_the_same_bytes)
 	assert_ok(save_all(store, err));
 	comparing g = {store, 0};
 	assert_ok(sherd_store_list(store, "", "", compare_with_file, &g, err));
-	assert_int_equal(g.count, 11);
-	/* and two of older writers: zeros where nobody said anything, and no digests of the C# layout */
-	assert_int_equal(source_folder_each(FOLDER, count_file), 16);
+	assert_int_equal(g.count, 14);
+	/* and two of older writers: zeros where nobody said anything, and no digests of the C# layout; and one of
+	 * tests/interop/write_checkpoint.py, with parts of other sizes */
+	assert_int_equal(source_folder_each(FOLDER, count_file), 24);
 }
 
 static void open_golden(sherd_store **store, sherd_ckpt **ckpt, const char *prefix)
@@ -202,7 +206,7 @@ static void assert_holds(const sherd_ckpt *c, const char *name, sherd_dtype dtyp
 	const sherd_tensor *t = sherd_ckpt_tensor(c, at);
 	assert_int_equal(t->dtype, dtype);
 	assert_int_equal(t->bytes, len);
-	for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_SHA256; check++) {
+	for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_DIGEST; check++) {
 		uint8_t got[128] = {0};
 		assert_true(len <= sizeof(got));
 		sherd_ckpt_want w = {.tensor = at, .buf = got};
@@ -212,11 +216,11 @@ static void assert_holds(const sherd_ckpt *c, const char *name, sherd_dtype dtyp
 	}
 }
 
-TEST(the_small_set_holds_what_was_saved)
+static void assert_small(const char *prefix)
 {
 	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
 	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
-	open_golden(&store, &c, "small");
+	open_golden(&store, &c, prefix);
 	assert_int_equal(sherd_ckpt_count(c), 11);
 	assert_holds(c, "embed", SHERD_F32, embed, sizeof(embed));
 	assert_holds(c, "bias", SHERD_BF16, bias, sizeof(bias));
@@ -253,6 +257,38 @@ TEST(the_set_of_types_holds_what_was_saved)
 	sherd_bundle_close(b);
 }
 
+TEST(the_small_set_holds_what_was_saved)
+{
+	assert_small("small");
+}
+
+TEST(the_small_set_with_blake3_holds_what_was_saved)
+{
+	assert_small("tree");
+}
+
+/* Ranks with BLAKE3 of parts of 1 KiB, of 2 KiB, with SHA-256, and with one part. */
+TEST(a_set_of_another_writer_with_small_parts_is_verified_part_by_part)
+{
+	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
+	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+	sherd_report *report = NULL;
+	open_golden(&store, &c, "parts");
+	assert_ok(sherd_verify(&report, store, "parts", NULL, err));
+	assert_int_equal(sherd_report_errors(report) + sherd_report_warnings(report), 0);
+	sherd_report_close(report);
+	for (int rank = 0; rank < 3; rank++) {
+		static const size_t counts[] = {5000, 960, 3000};
+		char name[16];
+		uint8_t got[5000];
+		(void)snprintf(name, sizeof(name), "long%d", rank);
+		sherd_ckpt_want w = {.tensor = sherd_ckpt_find(c, name), .buf = got};
+		assert_ok(sherd_ckpt_load(c, &w, 1, &(sherd_ckpt_load_options){.check = SHERD_CHECK_DIGEST}, err));
+		for (size_t i = 0; i < counts[rank]; i++)
+			assert_int_equal(got[i], i * i / 7 & 255);
+	}
+}
+
 TEST(the_small_set_says_what_was_said_about_it)
 {
 	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
@@ -282,12 +318,12 @@ TEST(the_small_set_says_what_was_said_about_it)
 	assert_string_equal(a->training_extra, about.training_extra);
 }
 
-TEST(every_tensor_begins_at_a_multiple_of_64)
+static void assert_aligned(const char *prefix)
 {
 	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
 	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
 	size_t seen = 0;
-	open_golden(&store, &c, "small");
+	open_golden(&store, &c, prefix);
 	for (size_t i = 0; i < sherd_ckpt_count(c); i++) {
 		const sherd_ckpt_piece *p;
 		size_t n = sherd_ckpt_pieces(&p, c, i);
@@ -297,6 +333,12 @@ TEST(every_tensor_begins_at_a_multiple_of_64)
 				                 0);
 	}
 	assert_int_equal(seen, 12);
+}
+
+TEST(every_tensor_begins_at_a_multiple_of_64)
+{
+	assert_aligned("small");
+	assert_aligned("tree");
 }
 
 /* Nobody said anything about it: absent is not zero. */
@@ -373,6 +415,8 @@ int main(void)
 		cmocka_unit_test(saving_again_gives_the_same_bytes),
 		cmocka_unit_test(the_small_set_holds_what_was_saved),
 		cmocka_unit_test(the_set_of_types_holds_what_was_saved),
+		cmocka_unit_test(the_small_set_with_blake3_holds_what_was_saved),
+		cmocka_unit_test(a_set_of_another_writer_with_small_parts_is_verified_part_by_part),
 		cmocka_unit_test(the_small_set_says_what_was_said_about_it),
 		cmocka_unit_test(every_tensor_begins_at_a_multiple_of_64),
 		cmocka_unit_test(the_bare_set_says_nothing),

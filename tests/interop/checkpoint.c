@@ -87,7 +87,7 @@ static int check_set(sherd_store *store, const char *prefix)
 	return bad;
 }
 
-static int save_cut(sherd_store *store, sherd_error *err)
+static int save_cut(sherd_store *store, sherd_digest digest, sherd_error *err)
 {
 	static float values[ROWS * COLUMNS];
 	static const uint64_t whole[] = {ROWS, COLUMNS}, top[] = {3, COLUMNS}, bottom[] = {4, COLUMNS}, at0[] = {0, 0},
@@ -102,7 +102,8 @@ static int save_cut(sherd_store *store, sherd_error *err)
 	         .data = values + (size_t)3 * COLUMNS},
 	};
 	const sherd_ckpt_shard_items shards[] = {{&items[1], 1}, {&items[0], 1}};
-	return sherd_ckpt_save(store, "cut", shards, &(sherd_ckpt_save_options){.world = 2}, err);
+	return sherd_ckpt_save(store, digest ? "tree" : "cut", shards,
+	                       &(sherd_ckpt_save_options){.world = 2, .digest = digest}, err);
 }
 
 /* One tensor of two blocks and a bit, so that more than one checksum is there. */
@@ -162,7 +163,9 @@ static int save(const char *folder)
 	if (rc == SHERD_OK)
 		rc = save_plain(store, true, &err);
 	if (rc == SHERD_OK)
-		rc = save_cut(store, &err);
+		rc = save_cut(store, SHERD_DIGEST_SHA256, &err);
+	if (rc == SHERD_OK)
+		rc = save_cut(store, SHERD_DIGEST_BLAKE3, &err);
 	if (rc == SHERD_OK)
 		rc = save_types(store, &err);
 	sherd_store_close(store);

@@ -50,7 +50,7 @@ def library_reads_what_python_wrote(program, folder):
 
 def python_reads_what_the_library_wrote(program, folder):
     run(program, "save", folder)
-    for prefix, warnings in (("plain", 0), ("cut", 0), ("csharp", 1), ("types", 0)):
+    for prefix, warnings in (("plain", 0), ("cut", 0), ("tree", 0), ("csharp", 1), ("types", 0)):
         path = os.path.join(folder, prefix)
         found = read_checkpoint.read_set(path)
         if len(found["warnings"]) != warnings:
@@ -59,7 +59,7 @@ def python_reads_what_the_library_wrote(program, folder):
 
 
 def both_read_the_golden_sets(program):
-    for prefix, count in (("small", 11), ("replaced", 3), ("csharp", 4), ("types", 5)):
+    for prefix, count in (("small", 11), ("tree", 11), ("parts", 11), ("replaced", 3), ("csharp", 4), ("types", 5)):
         path = os.path.join(GOLDEN, prefix)
         found = read_checkpoint.read_set(path)["tensors"]
         if len(found) != count:
@@ -73,7 +73,7 @@ def both_read_the_golden_sets(program):
 def python_notices_damage(folder):
     """One byte in every 41 of each file of the golden set, so that a lax reader does not pass for a right one."""
     tried = 0
-    for name in ("small.metadata.json", "small_shard_0.shard", "small_shard_1.shard"):
+    for name in ("small.metadata.json", "small_shard_0.shard", "small_shard_1.shard", "tree_shard_0.shard"):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(GOLDEN, folder)
         path = os.path.join(folder, name)
@@ -82,7 +82,7 @@ def python_notices_damage(folder):
         for at in range(0, len(right), 41):
             with open(path, "wb") as file:
                 file.write(right[:at] + bytes([right[at] ^ 4]) + right[at + 1:])
-            if not is_refused(os.path.join(folder, "small")):
+            if not is_refused(os.path.join(folder, name[:name.index("_" if "_" in name else ".")])):
                 sys.exit(f"{name}: byte {at} may change")
             tried += 1
     if tried < 90:

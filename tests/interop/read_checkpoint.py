@@ -14,6 +14,8 @@ import re
 import struct
 import sys
 
+import read_blake3
+
 MAGIC = 0x53484152
 BLOCK = 16 << 20
 TRAILER = 20
@@ -171,6 +173,13 @@ def check_entry(entry):
             need(at + here <= whole, "bad-piece", entry["name"])
 
 
+def checksum_of(data, text):
+    """The checksum text that data has, by the digest that the text names."""
+    if text.startswith("blake3:"):
+        return "blake3:" + read_blake3.digest(data).hex()
+    return hashlib.sha256(data).hexdigest()
+
+
 class Shard:
     """One file; want is its object of the metadata, or None for a shard alone."""
 
@@ -193,7 +202,7 @@ class Shard:
         need(size in (0, len(self.raw)), "size-mismatch", path)
         self.choose_layout(16 + length, size != 0)
         if self.checksum:
-            need(hashlib.sha256(self.data).hexdigest() == self.checksum, "bad-checksum", path)
+            need(checksum_of(self.data, self.checksum) == self.checksum, "bad-checksum", path)
         else:
             warnings.append(f"no-checksum: {os.path.basename(path)}")
         self.index = None
@@ -211,12 +220,13 @@ class Shard:
         fits = size == at + 4 + four and four < 2 ** 31
         if fits and not vouched:
             fits = self.raw[-8:-1] != b"SHERDIX" and (
-                not self.checksum or hashlib.sha256(self.raw[at + 4:]).hexdigest() == self.checksum)
+                not self.checksum or checksum_of(self.raw[at + 4:], self.checksum) == self.checksum)
         need(fits, "truncated" if size < at + 8 + eight else "trailing-bytes", self.path)
         self.four, self.data = True, self.raw[at + 4:]
 
     def read_index(self):
-        need(self.data[-1:] == b"1", "bad-version", "index")
+        version = self.data[-1:]
+        need(version in (b"1", b"2"), "bad-version", "index")
         length, crc = struct.unpack("<QI", self.data[-TRAILER:-8])
         need(1 <= length <= len(self.data) - TRAILER, "bad-index", self.path)
         start = len(self.data) - TRAILER - length
@@ -229,6 +239,8 @@ class Shard:
         need(not set(index["about"]) & {"version", "timestamp", "worldSize", "shards", "setId", "sha256"},
              "duplicate-key", "the description has keys of the metadata")
         index["entries"] = [self.read_record(cursor, start) for _ in range(count)]
+        if version == b"2":
+            self.check_values(cursor, start)
         need(cursor.at == len(cursor.raw), "trailing-bytes", "index")
         need(index["rank"] == self.rank and index["rank"] < index["world"], "bad-rank", self.path)
         need(count == self.count, "bad-count", self.path)
@@ -236,6 +248,16 @@ class Shard:
         need(len(names) == len(set(names)), "duplicate-name", self.path)
         self.check_places(index["entries"], start)
         self.index = index
+
+    def check_values(self, cursor, start):
+        """The values of parts in front of the index; with those of the others they make the digest."""
+        log = cursor.number(1)
+        need(10 <= log <= 24, "bad-index", "size of parts")
+        values = [cursor.take(32) for _ in range(start >> log)]
+        right = read_blake3.values(self.data, 1 << log)
+        need(right[:len(values)] == values, "bad-part", self.path)
+        need("blake3:" + read_blake3.join(values + right[len(values):]).hex() == self.checksum, "bad-checksum",
+             self.path)
 
     def read_record(self, cursor, end):
         length, kind, dims, flags, zero = struct.unpack("<IBBBB", cursor.take(8))

@@ -12,6 +12,8 @@ import os
 import struct
 import sys
 
+import read_blake3
+
 BLOCK = 16 << 20
 NUMBERS = {"BOOL": 1, "U8": 2, "I8": 3, "U16": 4, "I16": 5, "U32": 6, "I32": 7, "U64": 8, "I64": 9, "F16": 10,
            "BF16": 11, "F32": 12, "F64": 13, "F8_E4M3": 14, "F8_E5M2": 15, "C64": 16, "UTF8": 17}
@@ -50,26 +52,30 @@ def record(tensor):
     return out + (struct.pack("<I", len(extra)) + extra if extra else b"")
 
 
-def index_bytes(set_id, rank, world, time_ns, about, tensors):
+def index_bytes(set_id, rank, world, time_ns, about, tensors, front=None, log=0):
+    """With log: version 2, with BLAKE3 values of parts of 2^log bytes of what lies in front."""
     description = compact(about).encode() if about else b""
     body = bytes.fromhex(set_id) + struct.pack("<IIqII", rank, world, time_ns, len(tensors), len(description))
     body += description + b"".join(record(t) for t in tensors)
+    if log:
+        parts = [read_blake3.value(front[i << log:i + 1 << log], i << log) for i in range(len(front) >> log)]
+        body += bytes([log]) + b"".join(parts)
     length = struct.pack("<Q", len(body))
-    return body + length + struct.pack("<I", binascii.crc32(body + length)) + b"SHERDIX1"
+    return body + length + struct.pack("<I", binascii.crc32(body + length)) + (b"SHERDIX2" if log else b"SHERDIX1")
 
 
-def shard_bytes(set_id, rank, world, time_ns, about, tensors):
-    """Places the tensors; returns the file and its checksum."""
+def shard_bytes(set_id, rank, world, time_ns, about, tensors, log=0):
+    """Places the tensors; returns the file and its checksum. log 0: SHA-256, else BLAKE3."""
     data = b""
     for tensor in tensors:
         if tensor.raw:
-            data += bytes(-(88 + len(data)) % 64)
+            data += bytes(-((95 if log else 88) + len(data)) % 64)
         tensor.offset = len(data)
         data += tensor.raw
-    data += index_bytes(set_id, rank, world, time_ns, about, tensors)
-    checksum = hashlib.sha256(data).hexdigest()
-    head = struct.pack("<III", 0x53484152, rank, 64) + checksum.encode() + struct.pack("<IQ", len(tensors), len(data))
-    return head + data, checksum
+    data += index_bytes(set_id, rank, world, time_ns, about, tensors, data, log)
+    checksum = "blake3:" + read_blake3.digest(data).hex() if log else hashlib.sha256(data).hexdigest()
+    head = struct.pack("<III", 0x53484152, rank, len(checksum)) + checksum.encode()
+    return head + struct.pack("<IQ", len(tensors), len(data)) + data, checksum
 
 
 def four_byte_shard(rank, tensors):
@@ -101,11 +107,12 @@ def write(folder, name, raw):
         file.write(raw)
 
 
-def write_set(folder, prefix, set_id, ranks, about, timestamp, time_ns, named_by_set=False, listed=True):
+def write_set(folder, prefix, set_id, ranks, about, timestamp, time_ns, named_by_set=False, listed=True, logs=()):
     shards = []
     for rank, tensors in enumerate(ranks):
         file = f"{prefix}_shard_{rank}" + (f".{set_id}" if named_by_set else "") + ".shard"
-        raw, checksum = shard_bytes(set_id, rank, len(ranks), time_ns, about if rank == 0 else None, tensors)
+        raw, checksum = shard_bytes(set_id, rank, len(ranks), time_ns, about if rank == 0 else None, tensors,
+                                    logs[rank] if logs else 0)
         write(folder, file, raw)
         shard = {"rank": rank, "filePath": file, "fileSize": len(raw), "checksum": checksum}
         if listed:
@@ -171,7 +178,14 @@ def main():
     when, time_ns = "2026-01-09T13:00:00.000000007+01:00", 1767960000 * 10 ** 9 + 7
     write_set(folder, "python", "0f" * 16, ranks, ABOUT, when, time_ns)
     write_set(folder, "unlisted", "1e" * 16, ranks, ABOUT, when, time_ns, named_by_set=True, listed=False)
-    print(json.dumps({"python": expected, "unlisted": expected}))
+    for rank, count in ((0, 5000), (1, 960), (2, 3000)):
+        long = Tensor(f"long{rank}", "U8", [count], bytes(i * i // 7 & 255 for i in range(count)))
+        ranks[rank].append(long)
+    parts = expected + [{"name": t.name, "dtype": t.dtype, "shape": t.shape, "hex": t.raw.hex()}
+                        for t in (ranks[0][-1], ranks[1][-1], ranks[2][-1])]
+    # One rank chose SHA-256; parts of 1 KiB, of which some hold several tensors, and one that is all of its data.
+    write_set(folder, "parts", "2d" * 16, ranks, ABOUT, when, time_ns, logs=(10, 11, 0, 20))
+    print(json.dumps({"python": expected, "unlisted": expected, "parts": parts}))
     return 0
 
 

@@ -4,7 +4,7 @@
 #include "base/pool.h"
 #include "codec/crc32.h"
 #include "engine/tensors/blame.h"
-#include "engine/ckpt/hash.h"
+#include "engine/ckpt/digest.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -95,34 +95,76 @@ int shd_ckpt_piece_crcs(const sherd_ckpt *c, const sherd_ckpt_piece *piece, cons
 	return SHERD_OK;
 }
 
-static int compare_hex(const ckpt_shard *s, const char *hex, sherd_error *err)
+int shd_ckpt_shard_compare(const ckpt_shard *s, const char *text, sherd_error *err)
 {
-	if (strcmp(hex, s->checksum) == 0)
+	bool blake3 = shd_ckpt_digest_of(s->checksum) == SHERD_DIGEST_BLAKE3;
+	int skip = blake3 ? 7 : 0; /* the word in front of the digits */
+	if (strcmp(text, s->checksum) == 0)
 		return SHERD_OK;
 	return shd_in_reader(err,
 	                     shd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", s->by_metadata ? s->data_offset : 12,
-	                                 "the data's SHA-256 is %.16s..., the %s says %.16s...", hex,
-	                                 s->by_metadata ? "metadata" : "head", s->checksum),
+	                                 "the data's %s is %.16s..., the %s says %.16s...",
+	                                 blake3 ? "BLAKE3" : "SHA-256", text + skip,
+	                                 s->by_metadata ? "metadata" : "head", s->checksum + skip),
 	                     s->reader);
-}
-
-int shd_ckpt_shard_compare(const ckpt_shard *s, shd_sha256 *hash, sherd_error *err)
-{
-	uint8_t raw[SHD_SHA256_BYTES];
-	char hex[SHD_SHA256_HEX + 1];
-	shd_sha256_finish(hash, raw);
-	shd_hex(raw, sizeof(raw), hex);
-	return compare_hex(s, hex, err);
 }
 
 static int hash_shard(const ckpt_shard *s, shd_meter *meter, sherd_error *err)
 {
-	char hex[SHD_SHA256_HEX + 1];
+	char text[SHD_CKPT_DIGEST_TEXT];
 	if (!s->checksum[0])
 		return SHERD_OK;
-	TRY(shd_in_reader(err, shd_ckpt_hash_range(s->reader, s->data_offset, s->data_size, meter, hex, err),
+	TRY(shd_in_reader(err,
+	                  shd_ckpt_digest_range(s->reader, s->data_offset, s->data_size,
+	                                        shd_ckpt_digest_of(s->checksum), NULL, meter, text, err),
 	                  s->reader));
-	return compare_hex(s, hex, err);
+	return shd_ckpt_shard_compare(s, text, err);
+}
+
+typedef struct tail_values {
+	ckpt_parts parts;
+	uint8_t (*values)[SHD_BLAKE3_BYTES];
+} tail_values;
+
+static int take_tail_value(void *arg, size_t part, const uint8_t *bytes, size_t len, sherd_error *err)
+{
+	const tail_values *t = arg;
+	(void)err;
+	shd_ckpt_part_value(&t->parts, part, bytes, len, t->values[part]);
+	return SHERD_OK;
+}
+
+/* Stored values are those of parts in front of the index; the rest of the data is short. */
+static int root_values(const ckpt_shard *s, ckpt_crcs *x, sherd_error *err)
+{
+	tail_values t = {.parts = {s->reader, s->data_offset, s->data_size, x->index.part_log}};
+	char text[SHD_CKPT_DIGEST_TEXT];
+	size_t stored = x->index.value_count, count = shd_ckpt_parts_count(&t.parts);
+	t.values = shd_arena_alloc(&x->arena, count + 1, sizeof(*t.values));
+	if (!t.values)
+		return shd_fail_nomem(err);
+	memcpy(t.values, x->index.values, stored * sizeof(*t.values));
+	TRY(shd_ckpt_parts_run(&t.parts, stored, count - stored, NULL, NULL, take_tail_value, &t, err));
+	shd_ckpt_parts_text((const uint8_t(*)[SHD_BLAKE3_BYTES])t.values, count, text);
+	TRY(shd_ckpt_shard_compare(s, text, err));
+	x->values = (const uint8_t(*)[SHD_BLAKE3_BYTES])t.values;
+	return SHERD_OK;
+}
+
+int shd_ckpt_shard_values(const sherd_ckpt *c, size_t shard, const uint8_t (**values)[SHD_BLAKE3_BYTES], unsigned *log,
+                          sherd_error *err)
+{
+	ckpt_crcs *x = &c->crcs[shard];
+	bool indexed;
+	int rc = SHERD_OK;
+	TRY(shd_ckpt_shard_indexed(c, shard, &indexed, err));
+	(void)pthread_mutex_lock(&x->lock);
+	if (indexed && x->index.part_log && !x->values)
+		rc = root_values(&c->files[shard], x, err);
+	*values = x->values;
+	*log = indexed ? x->index.part_log : 0;
+	(void)pthread_mutex_unlock(&x->lock);
+	return rc;
 }
 
 static int check_block(const ckpt_shard *f, const shd_ckpt_entry *e, uint64_t block, uint8_t *buf, sherd_error *err)
@@ -164,7 +206,7 @@ static int prove_blocks(const sherd_ckpt *c, const sherd_ckpt_piece *p, uint64_t
 }
 
 /* Whoever else needs the shard waits for the hash, which it would have to make as well. */
-static int prove_shard(const sherd_ckpt *c, size_t shard, shd_meter *meter, sherd_error *err)
+int shd_ckpt_prove_shard(const sherd_ckpt *c, size_t shard, shd_meter *meter, sherd_error *err)
 {
 	ckpt_crcs *x = &c->crcs[shard];
 	sherd_error found = {0};
@@ -184,7 +226,7 @@ int shd_ckpt_prove(const sherd_ckpt *c, const sherd_ckpt_piece *piece, uint64_t 
 {
 	const uint32_t *crcs;
 	TRY(shd_ckpt_piece_crcs(c, piece, &crcs, err));
-	return crcs ? prove_blocks(c, piece, from, to, err) : prove_shard(c, piece->shard, NULL, err);
+	return crcs ? prove_blocks(c, piece, from, to, err) : shd_ckpt_prove_shard(c, piece->shard, NULL, err);
 }
 
 typedef struct proving {
@@ -196,7 +238,7 @@ typedef struct proving {
 static int prove_wanted(void *arg, size_t shard, sherd_error *err)
 {
 	const proving *g = arg;
-	return g->wanted[shard] ? prove_shard(g->ckpt, shard, g->meter, err) : SHERD_OK;
+	return g->wanted[shard] ? shd_ckpt_prove_shard(g->ckpt, shard, g->meter, err) : SHERD_OK;
 }
 
 static int want(proving *g, size_t tensor, sherd_error *err)

@@ -17,13 +17,15 @@ typedef struct ckpt_crcs {
 	pthread_mutex_t lock;
 	bool loaded;
 	bool present;              /* the shard has an index */
-	bool hashed;               /* a shard without one: its SHA-256 was checked */
+	bool hashed;               /* a shard without one: its digest was checked */
 	const sherd_error *broken; /* why neither is of use: it is not looked at again; NULL: it was not found so */
 	/* With an index: which blocks were checked; those of entry e begin at first_block[e]. */
 	const uint64_t *first_block;
 	_Atomic(uint8_t) *proven;
 	shd_arena arena;
 	shd_ckpt_index index;
+	/* Of all parts, once they were checked against the digest. */
+	const uint8_t (*values)[SHD_BLAKE3_BYTES];
 } ckpt_crcs;
 
 struct sherd_ckpt {
@@ -64,9 +66,9 @@ int shd_ckpt_shard_indexed(const sherd_ckpt *ckpt, size_t shard, bool *indexed, 
 int shd_ckpt_piece_crcs(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece, const uint32_t **out, sherd_error *err);
 
 /* Sees to it that bytes [from, to) of a piece were checked against what its shard records: the CRCs of the blocks that
- * hold them, or its SHA-256, once in the life of the handle. Thread-safe. */
+ * hold them, or its digest, once in the life of the handle. Thread-safe. */
 int shd_ckpt_prove(const sherd_ckpt *ckpt, const sherd_ckpt_piece *piece, uint64_t from, uint64_t to, sherd_error *err);
-/* The same of everything that shd_ckpt_prove() of these tensors would check by SHA-256, which takes long. */
+/* The same of everything that shd_ckpt_prove() of these tensors would check by a digest, which takes long. */
 int shd_ckpt_prove_shards(const sherd_ckpt *ckpt, const size_t *tensors, size_t count, sherd_pool *pool,
                           shd_meter *meter, sherd_error *err);
 /* Proves all bytes of a tensor. Where some are damaged, *damage tells, and a copy that another shard holds takes their
@@ -77,5 +79,11 @@ int shd_ckpt_mend(sherd_ckpt *ckpt, size_t tensor, shd_meter *meter, bool *whole
 int shd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset, void *buf, size_t len,
                          sherd_error *err);
 
-/* Compares what was hashed, all data of the shard, with its head; the hash is finished. */
-int shd_ckpt_shard_compare(const ckpt_shard *s, shd_sha256 *hash, sherd_error *err);
+/* Compares the checksum text of all data of the shard with its head's. */
+int shd_ckpt_shard_compare(const ckpt_shard *s, const char *text, sherd_error *err);
+/* Sees to it that all data of the shard was hashed, once in the life of the handle. Thread-safe; meter may be NULL. */
+int shd_ckpt_prove_shard(const sherd_ckpt *ckpt, size_t shard, shd_meter *meter, sherd_error *err);
+/* The BLAKE3 values of a shard's parts, all of them, checked against its digest; *values is NULL where its index has
+ * none. Reads the last parts only. Thread-safe. */
+int shd_ckpt_shard_values(const sherd_ckpt *ckpt, size_t shard, const uint8_t (**values)[SHD_BLAKE3_BYTES],
+                          unsigned *log, sherd_error *err);

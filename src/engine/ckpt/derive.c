@@ -128,7 +128,7 @@ int sherd_set_id_derive(sherd_set_id *out, sherd_store *store, const char *prefi
 	hash_number(&h, (uint64_t)options->time_ns);
 	hash_text(&h, prefix);
 	hash_number(&h, options->world);
-	hash_number(&h, (uint64_t)options->layout << 1 | cut);
+	hash_number(&h, (uint64_t)options->digest << 8 | (uint64_t)options->layout << 1 | cut);
 	hash_number(&h, about != NULL);
 	if (about)
 		hash_about(&h, about);

@@ -5,15 +5,13 @@
 #include "base/meter.h"
 #include "base/pool.h"
 #include "engine/tensors/blame.h"
-#include "engine/ckpt/runs.h"
+#include "engine/ckpt/load.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 /* Parts of a piece that are loaded by different workers. A multiple of the block. */
 #define PART_BYTES (64u << 20)
-/* What is hashed and then copied: small enough to be in the cache still. */
-enum { CACHED = 256 << 10 };
 
 /* A box of elements as a box of bytes: the last dimension counts blocks, and one more their bytes. What cannot be cut
  * is one dimension of bytes. Returns the number of dimensions. */
@@ -38,15 +36,6 @@ static uint32_t byte_box(const sherd_tensor *t, const uint64_t *at, const uint64
 	return t->ndim + 1;
 }
 
-/* One piece's share of a box on its way to the target. */
-typedef struct part {
-	const sherd_ckpt_piece *piece;
-	runs runs;
-	uint64_t bytes; /* that arrive */
-	size_t want;    /* whose */
-	bool arrived;
-} part;
-
 static uint64_t box_bytes(const box *b, uint32_t ndim)
 {
 	uint64_t n = 1;
@@ -63,7 +52,7 @@ static bool share_of(const sherd_tensor *t, const sherd_ckpt_piece *piece, const
 	if (!shd_box_meet(target, &from, ndim, &what))
 		return false;
 	out->piece = piece;
-	out->arrived = false;
+	out->again = out->arrived = false;
 	out->bytes = box_bytes(&what, ndim);
 	shd_runs_init(&out->runs, ndim, &what, &from, target, dst);
 	return true;
@@ -237,15 +226,6 @@ int sherd_ckpt_map(const void **out, const sherd_ckpt *ckpt, size_t tensor, sher
 
 /* ---- loading many */
 
-typedef struct load {
-	const sherd_ckpt *ckpt;
-	const sherd_ckpt_want *wants;
-	bool checked;
-	SHD_VEC(part) parts;
-	shd_meter meter;
-	uint64_t total;
-} load;
-
 /* A piece that arrives in one run is cut at block borders for several workers. */
 static void add_part(load *l, const part *p)
 {
@@ -311,133 +291,15 @@ static int load_part(void *arg, size_t i, sherd_error *err)
 	return shd_meter_add(&l->meter, p.bytes, err);
 }
 
-/* ---- verified by SHA-256: a shard is read once, in order, and what is wanted in one run arrives meanwhile */
-
-static uint64_t source_of(const part *p)
-{
-	return p->piece->offset + p->runs.src;
-}
-
-static int by_source(const void *a, const void *b)
-{
-	const part *x = a, *y = b;
-	if (x->piece->shard != y->piece->shard)
-		return x->piece->shard < y->piece->shard ? -1 : 1;
-	return (source_of(x) > source_of(y)) - (source_of(x) < source_of(y));
-}
-
-/* The first part of this shard or a later one. */
-static part *first_part(const load *l, size_t shard)
-{
-	part *parts = l->parts.items;
-	size_t low = 0, high = l->parts.count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (parts[middle].piece->shard < shard)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? parts + low : parts;
-}
-
-/* Reads and hashes from *at on: to the end of the part if it lies there, else up to it. */
-static int hash_step(load *l, const ckpt_shard *f, part *p, uint64_t *at, shd_sha256 *sha, uint8_t *scratch,
-                     sherd_error *err)
-{
-	bool inside = p && source_of(p) == *at;
-	uint64_t stop = inside ? *at + p->bytes : p ? source_of(p) : f->data_size;
-	while (*at < stop) {
-		size_t n = stop - *at < RUNS_WINDOW ? (size_t)(stop - *at) : RUNS_WINDOW;
-		const uint8_t *bytes;
-		TRY(shd_runs_fetch(f->reader, f->data_offset + *at, n, scratch, &bytes, err));
-		for (size_t done = 0; done < n; done += CACHED) {
-			size_t part_bytes = n - done < CACHED ? n - done : CACHED;
-			shd_sha256_add(sha, bytes + done, part_bytes);
-			if (inside)
-				TRY(shd_runs_put(&p->runs, p->runs.dst + (*at - source_of(p)) + done, bytes + done,
-				                 part_bytes, err));
-		}
-		TRY(shd_runs_release(f->reader, f->data_offset + *at, n, scratch, bytes, err));
-		*at += n;
-		TRY(shd_meter_add(&l->meter, n, err));
-	}
-	if (inside)
-		p->arrived = true;
-	return SHERD_OK;
-}
-
-/* Wanted twice, or in several runs: read again after the hashing. at: where the last part that is not ends. */
-static bool read_again(const part *p, uint64_t at)
-{
-	return p->runs.outer || source_of(p) < at;
-}
-
-static int hash_all(load *l, size_t shard, part *first, const part *end, uint8_t *scratch, sherd_error *err)
-{
-	const ckpt_shard *f = &l->ckpt->files[shard];
-	shd_sha256 sha;
-	uint64_t at = 0;
-	shd_sha256_init(&sha);
-	for (part *p = first; p < end; p++) {
-		if (read_again(p, at))
-			continue;
-		while (!p->arrived)
-			TRY(hash_step(l, f, p, &at, &sha, scratch, err));
-	}
-	TRY(hash_step(l, f, NULL, &at, &sha, scratch, err));
-	return shd_ckpt_shard_compare(f, &sha, err);
-}
-
-static int hash_shard(void *arg, size_t i, sherd_error *err)
-{
-	load *l = arg;
-	part *first = first_part(l, i), *end = first_part(l, i + 1);
-	if (first == end || !l->ckpt->files[i].checksum[0])
-		return SHERD_OK;
-	uint8_t *scratch = malloc(RUNS_WINDOW);
-	if (!scratch)
-		return shd_fail_nomem(err);
-	int rc = hash_all(l, i, first, end, scratch, err);
-	free(scratch);
-	for (; rc < 0 && first < end; first++)
-		if (first->runs.refused)
-			return shd_at_index(err, rc, first->want);
-	return shd_in_reader(err, rc, l->ckpt->files[i].reader);
-}
-
-/* Sorts the parts by shard and place, and counts the bytes of all shards that will be hashed. */
-static void plan_hashing(load *l)
-{
-	part *parts = l->parts.items;
-	size_t count = l->parts.count;
-	uint64_t at = 0;
-	if (!count)
-		return;
-	qsort(parts, count, sizeof(part), by_source);
-	l->total = 0;
-	for (size_t i = 0; i < count; i++) {
-		const ckpt_shard *f = &l->ckpt->files[parts[i].piece->shard];
-		if (i == 0 || parts[i].piece->shard != parts[i - 1].piece->shard) {
-			at = 0;
-			l->total += f->checksum[0] ? f->data_size : 0;
-		}
-		if (!f->checksum[0] || read_again(&parts[i], at))
-			l->total += parts[i].bytes;
-		else
-			at = source_of(&parts[i]) + parts[i].bytes;
-	}
-}
-
 static int run_load(load *l, size_t count, const sherd_ckpt_load_options *o, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++)
 		TRY(shd_at_index(err, add_want(l, i, err), i));
-	bool hashed = o->check == SHERD_CHECK_SHA256;
+	bool hashed = o->check == SHERD_CHECK_DIGEST;
 	if (hashed)
-		plan_hashing(l);
+		TRY(shd_ckpt_load_plan(l, err));
 	shd_meter_init(&l->meter, o->progress, l->total);
-	int rc = hashed ? shd_pool_run(o->pool, l->ckpt->shard_count, hash_shard, l, err) : SHERD_OK;
+	int rc = hashed ? shd_ckpt_load_hashed(l, o->pool, err) : SHERD_OK;
 	if (rc == SHERD_OK)
 		rc = shd_pool_run(o->pool, l->parts.count, load_part, l, err);
 	shd_meter_done(&l->meter);
@@ -450,6 +312,7 @@ int sherd_ckpt_load(const sherd_ckpt *ckpt, const sherd_ckpt_want *wants, size_t
 	sherd_ckpt_load_options o = options ? *options : (sherd_ckpt_load_options){0};
 	load l = {.ckpt = ckpt, .wants = wants, .checked = o.check == SHERD_CHECK_CRC};
 	int rc = run_load(&l, count, &o, err);
+	shd_ckpt_load_plan_done(&l);
 	shd_vec_done(&l.parts);
 	return rc;
 }

@@ -180,11 +180,7 @@ static int check_member(void *arg, size_t i, sherd_error *err)
 	TRY(shd_ckpt_shard_open(&s, g->store, m->key, 0, err));
 	TRY(shd_ckpt_shard_index(&s, g->options.limits, &arena, &index, &found, err));
 	if (found) {
-		ckpt_scan scan = {.shard = &s,
-		                  .entries = index.entries,
-		                  .count = index.count,
-		                  .has_crcs = true,
-		                  .meter = (shd_meter *)&g->meter};
+		ckpt_scan scan = shd_ckpt_scan_by_index(&s, &index, g->options.pool, (shd_meter *)&g->meter);
 		TRY(shd_ckpt_scan(&scan, &report, err));
 	}
 	const sherd_error *first = sherd_report_error(&report, 0);

@@ -58,6 +58,10 @@ static int ckpt_save_check_options(const char *prefix, const sherd_ckpt_save_opt
 	if (o->layout == SHERD_CKPT_LAYOUT_CSHARP && (o->replace || o->take_over))
 		return shd_fail(err, SHERD_EINVAL, "bad-argument",
 		                "the C# layout knows only the plain names, so nothing can be replaced or taken over");
+	if ((unsigned)o->digest > SHERD_DIGEST_BLAKE3)
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "no digest has number %d", (int)o->digest);
+	if (o->layout == SHERD_CKPT_LAYOUT_CSHARP && o->digest != SHERD_DIGEST_SHA256)
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "the C# layout has no place for BLAKE3");
 	return o->about ? shd_ckpt_about_check(o->about, err) : SHERD_OK;
 }
 

@@ -2,7 +2,7 @@
 #include "engine/ckpt/saver.h"
 
 #include "engine/ckpt/content.h"
-#include "engine/ckpt/hash.h"
+#include "engine/ckpt/digest.h"
 #include "engine/ckpt/metadata.h"
 #include "engine/ckpt/shard.h"
 #include "engine/ckpt/training.h"
@@ -85,7 +85,8 @@ static int missing_of_committed(const sherd_ckpt_saver *s, uint32_t rank, sherd_
 }
 
 /* What the metadata says that the shard's data has; "" where nothing is committed. */
-static int committed_checksum(const sherd_ckpt_saver *s, uint32_t rank, char out[SHD_SHA256_HEX + 1], sherd_error *err)
+static int committed_checksum(const sherd_ckpt_saver *s, uint32_t rank, char out[SHD_CKPT_DIGEST_TEXT],
+                              sherd_error *err)
 {
 	shd_arena arena = {0};
 	shd_ckpt_meta meta;
@@ -95,8 +96,8 @@ static int committed_checksum(const sherd_ckpt_saver *s, uint32_t rank, char out
 		return SHERD_OK;
 	int rc = shd_ckpt_metadata_read(s->store, s->prefix, NULL, &arena, &meta, identity, err);
 	for (size_t i = 0; rc == SHERD_OK && i < meta.count; i++)
-		if (meta.shards[i].rank == rank && strlen(meta.shards[i].checksum) == SHD_SHA256_HEX)
-			memcpy(out, meta.shards[i].checksum, SHD_SHA256_HEX + 1);
+		if (meta.shards[i].rank == rank && strlen(meta.shards[i].checksum) < SHD_CKPT_DIGEST_TEXT)
+			memcpy(out, meta.shards[i].checksum, strlen(meta.shards[i].checksum) + 1);
 	shd_arena_done(&arena);
 	return rc;
 }
@@ -105,18 +106,19 @@ static int committed_checksum(const sherd_ckpt_saver *s, uint32_t rank, char out
 static int check_bytes(const sherd_ckpt_saver *s, const ckpt_shard *there, const char *wanted, bool *damaged,
                        sherd_error *err)
 {
-	char hex[SHD_SHA256_HEX + 1];
+	char text[SHD_CKPT_DIGEST_TEXT];
 	shd_meter meter;
 	shd_meter_init(&meter, s->options.progress, there->data_size);
-	int rc = shd_ckpt_hash_range(there->reader, there->data_offset, there->data_size, &meter, hex, err);
+	int rc = shd_ckpt_digest_range(there->reader, there->data_offset, there->data_size,
+	                               shd_ckpt_digest_of(there->checksum), s->options.pool, &meter, text, err);
 	shd_meter_done(&meter);
 	TRY(rc);
-	*damaged = strcmp(hex, there->checksum) != 0 || (wanted && strcmp(hex, wanted) != 0);
+	*damaged = strcmp(text, there->checksum) != 0 || (wanted && strcmp(text, wanted) != 0);
 	return SHERD_OK;
 }
 
-/* With the time of the one that is there it becomes the very same bytes: whoever is about to publish it, or has done
- * so, knows their hash. */
+/* With the time and digest of the one that is there it becomes the very same bytes: whoever is about to publish it, or
+ * has done so, knows their hash. */
 static int rewrite(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, const present *there, const char *wanted,
                    sherd_error *err)
 {
@@ -124,6 +126,7 @@ static int rewrite(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, const
 	ckpt_written written;
 	anew.key = sherd_reader_key(there->shard.reader);
 	anew.time_ns = there->index.time_ns;
+	anew.digest = there->index.part_log ? SHERD_DIGEST_BLAKE3 : SHERD_DIGEST_SHA256;
 	anew.replaces = sherd_reader_identity(there->shard.reader);
 	anew.wanted = wanted;
 	return shd_ckpt_write_shard(s->store, &anew, &written, err);
@@ -134,7 +137,7 @@ static int compare_present(const sherd_ckpt_saver *s, const ckpt_shard_spec *spe
                            sherd_error *err)
 {
 	uint8_t content[SHD_SHA256_BYTES];
-	char committed[SHD_SHA256_HEX + 1];
+	char committed[SHD_CKPT_DIGEST_TEXT];
 	const char *key = sherd_reader_key(there->shard.reader);
 	ckpt_shard_spec dry = *spec;
 	ckpt_written got;
@@ -229,6 +232,8 @@ int shd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_it
 		.items = items,
 		.count = count,
 		.csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP,
+		.digest = s->options.digest,
+		.at_once = s->manner.by_ranks ? 1 : s->world,
 		.pool = s->options.pool,
 		.meter = s->meter,
 	};

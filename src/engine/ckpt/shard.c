@@ -1,7 +1,7 @@
 #include "engine/ckpt/shard.h"
 
 #include "base/limits.h"
-#include "engine/ckpt/hash.h"
+#include "engine/ckpt/digest.h"
 #include "format/ckpt/name.h"
 
 #include <inttypes.h>
@@ -40,9 +40,14 @@ static int wrong_length(const shd_ckpt_head *h, uint64_t size, sherd_error *err)
 /* Does the data that a 4-byte length gives have the hash that the head records? */
 static int verifies_as_four(const sherd_reader *reader, const shd_ckpt_head *h, bool *yes, sherd_error *err)
 {
-	char hex[SHD_SHA256_HEX + 1];
-	TRY(shd_ckpt_hash_range(reader, h->data4_offset, h->data4_size, NULL, hex, err));
-	*yes = shd_str_is(h->checksum, hex);
+	char said[SHD_CKPT_DIGEST_TEXT] = "", text[SHD_CKPT_DIGEST_TEXT];
+	*yes = h->checksum.len < sizeof(said);
+	if (!*yes)
+		return SHERD_OK;
+	memcpy(said, h->checksum.ptr, h->checksum.len);
+	TRY(shd_ckpt_digest_range(reader, h->data4_offset, h->data4_size, shd_ckpt_digest_of(said), NULL, NULL, text,
+	                          err));
+	*yes = strcmp(said, text) == 0;
 	return SHERD_OK;
 }
 
@@ -129,6 +134,10 @@ static int ckpt_shard_check_index(const ckpt_shard *s, const shd_ckpt_index *ind
 	if (index->count != s->tensors)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-count", s->data_offset - (s->four_byte ? 8 : 12),
 		                   "the head says %" PRIu32 " tensors, the index has %zu", s->tensors, index->count);
+	if (index->part_log && index->value_count != tensors_end >> index->part_log)
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", s->data_offset + tensors_end,
+		                   "the index has %zu values of parts, for %" PRIu64 " bytes in front of it",
+		                   index->value_count, tensors_end);
 	return shd_ckpt_entries_check(index->entries, index->count, tensors_end, arena, err);
 }
 

@@ -157,14 +157,12 @@ static int check_places(const checking *g, shd_ckpt_meta_shard *m, checked_shard
 /* Entries come from the index where there is one, since they have checksums there. */
 static int ckpt_verify_check_data(const checking *g, shd_ckpt_meta_shard *m, checked_shard *c, sherd_error *err)
 {
-	ckpt_scan scan = {.shard = &c->shard, .meter = (shd_meter *)&g->meter};
+	ckpt_scan scan = {.shard = &c->shard, .pool = g->options.pool, .meter = (shd_meter *)&g->meter};
 	bool fine = true;
 	if (!c->has_index || (m->listed && !g->meta.has_set_id))
 		TRY(check_places(g, m, c, &fine, err));
 	if (c->has_index) {
-		scan.entries = c->index.entries;
-		scan.count = c->index.count;
-		scan.has_crcs = true;
+		scan = shd_ckpt_scan_by_index(&c->shard, &c->index, scan.pool, scan.meter);
 	} else if (fine) {
 		scan.entries = m->entries;
 		scan.count = m->count;

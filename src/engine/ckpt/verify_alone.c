@@ -15,7 +15,7 @@ static int check_open(sherd_report *r, const ckpt_shard *s, const sherd_verify_o
 {
 	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	shd_ckpt_index index = {0};
-	ckpt_scan scan = {.shard = s, .meter = meter};
+	ckpt_scan scan = {.shard = s, .pool = o->pool, .meter = meter};
 	sherd_error found = {0};
 	const char *key = sherd_reader_key(s->reader);
 	bool has_index = false;
@@ -23,11 +23,8 @@ static int check_open(sherd_report *r, const ckpt_shard *s, const sherd_verify_o
 	int taken = shd_report_take(r, rc, &found, key, err);
 	if (taken == SHERD_OK && rc == SHERD_OK && !has_index)
 		taken = shd_report_warn(r, key, "no-index", err, "the shard does not describe its tensors");
-	if (has_index) {
-		scan.entries = index.entries;
-		scan.count = index.count;
-		scan.has_crcs = true;
-	}
+	if (has_index)
+		scan = shd_ckpt_scan_by_index(s, &index, o->pool, meter);
 	return taken < 0 ? taken : shd_ckpt_scan(&scan, r, err);
 }
 

@@ -1,5 +1,5 @@
 /* engine/ckpt/write.c - one pass over the tensors: each chunk is hashed, summed and appended while it is in the cache;
- * the store writes it while the next ones are hashed. */
+ * the store writes it while the next ones are hashed. With BLAKE3 by parts, see write_parts.c. */
 #include "engine/ckpt/write.h"
 
 #include "base/arena.h"
@@ -9,6 +9,8 @@
 #include "codec/crc32.h"
 #include "codec/json.h"
 #include "engine/ckpt/content.h"
+#include "engine/ckpt/digest.h"
+#include "engine/ckpt/write_parts.h"
 #include "format/ckpt/about.h"
 #include "format/ckpt/dtype.h"
 #include "format/ckpt/index.h"
@@ -31,6 +33,9 @@ typedef struct shard_writer {
 	shd_ckpt_entry *entries;
 	shd_sha256 sha;
 	uint64_t at; /* bytes of data so far */
+	/* With BLAKE3: of the full parts in front of the index, and the bytes after those. */
+	ckpt_sums sums;
+	shd_buf tail;
 } shard_writer;
 
 /* ---- what may be written */
@@ -144,15 +149,23 @@ static int ckpt_write_put(shard_writer *w, const void *bytes, size_t len, sherd_
 	w->at += len;
 	if (w->spec->dry)
 		return SHERD_OK;
-	shd_sha256_add(&w->sha, bytes, len);
+	if (w->spec->digest == SHERD_DIGEST_SHA256)
+		shd_sha256_add(&w->sha, bytes, len);
 	return sherd_writer_append(w->writer, bytes, len, err);
+}
+
+/* Bytes up to where a tensor may begin. */
+static size_t gap_before(const shard_writer *w)
+{
+	uint64_t over = (shd_ckpt_head_size(w->spec->digest) + w->at) % SHD_CKPT_ALIGN;
+	return over ? (size_t)(SHD_CKPT_ALIGN - over) : 0;
 }
 
 static int pad(shard_writer *w, sherd_error *err)
 {
 	static const uint8_t zeros[SHD_CKPT_ALIGN];
-	uint64_t over = (SHD_CKPT_HEAD_SIZE + w->at) % SHD_CKPT_ALIGN;
-	return over ? ckpt_write_put(w, zeros, SHD_CKPT_ALIGN - over, err) : SHERD_OK;
+	size_t gap = gap_before(w);
+	return gap ? ckpt_write_put(w, zeros, gap, err) : SHERD_OK;
 }
 
 /* The next bytes of an item, at most `most` of them; *crc goes on over them. */
@@ -191,6 +204,38 @@ static int write_item(shard_writer *w, const sherd_ckpt_item *item, shd_ckpt_ent
 	return SHERD_OK;
 }
 
+/* All tensors by parts: first their places, which say where the parts are cut, then their bytes. */
+static int write_by_parts(shard_writer *w, sherd_error *err)
+{
+	const ckpt_shard_spec *spec = w->spec;
+	unsigned workers = sherd_pool_workers(spec->pool);
+	ckpt_parts_out out = {
+		.items = spec->items,
+		.entries = w->entries,
+		.count = spec->count,
+		.writer = w->writer,
+		.pool = spec->pool,
+		.workers = workers / (spec->at_once < workers ? spec->at_once + !spec->at_once : workers),
+		.meter = spec->meter,
+	};
+	for (size_t i = 0; i < spec->count; i++) {
+		shd_ckpt_entry *e = &w->entries[i];
+		*e = entry_of(&spec->items[i]);
+		w->at += e->tensor.bytes ? gap_before(w) : 0;
+		e->offset = w->at;
+		w->at += e->tensor.bytes;
+	}
+	TRY(shd_ckpt_sums_init(&w->sums, w->at, SHD_CKPT_PART_LOG, spec->count, &w->arena, err));
+	for (size_t i = 0; i < spec->count; i++) {
+		shd_ckpt_entry *e = &w->entries[i];
+		if (!e->tensor.bytes)
+			continue;
+		TRY(shd_ckpt_sums_add_span(&w->sums, e->offset, e->tensor.bytes, &w->arena, err));
+		e->crcs = w->sums.spans[w->sums.span_count - 1].crcs;
+	}
+	return shd_ckpt_write_parts(&out, &w->sums, &w->tail, err);
+}
+
 static int write_index(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
 	const ckpt_shard_spec *spec = w->spec;
@@ -204,6 +249,11 @@ static int write_index(shard_writer *w, ckpt_written *out, sherd_error *err)
 		.entries = w->entries,
 		.count = spec->count,
 	};
+	if (spec->digest == SHERD_DIGEST_BLAKE3) {
+		index.part_log = w->sums.log;
+		index.values = (const uint8_t(*)[SHD_BLAKE3_BYTES])w->sums.values;
+		index.value_count = (size_t)(w->sums.size >> w->sums.log);
+	}
 	if (spec->about)
 		shd_ckpt_about_encode(spec->about, &about);
 	TRY(shd_buf_check(&about, err));
@@ -214,28 +264,50 @@ static int write_index(shard_writer *w, ckpt_written *out, sherd_error *err)
 	if (spec->dry)
 		return SHERD_OK;
 	shd_ckpt_index_encode(&index, &raw);
+	shd_buf_append(&w->tail, raw.data, spec->digest == SHERD_DIGEST_BLAKE3 ? raw.len : 0);
 	TRY(shd_buf_check(&raw, err));
+	TRY(shd_buf_check(&w->tail, err));
 	return ckpt_write_put(w, raw.data, raw.len, err);
 }
 
 /* Space for the head; what it says is filled in when it is known. */
 static int ckpt_write_begin(shard_writer *w, sherd_error *err)
 {
-	static const uint8_t zeros[SHD_CKPT_HEAD_SIZE];
+	static const uint8_t zeros[SHD_CKPT_HEAD_ROOM];
 	w->scratch = malloc(CHUNK);
 	if (!w->scratch)
 		return shd_fail_nomem(err);
 	shd_sha256_init(&w->sha);
 	if (w->spec->dry)
 		return SHERD_OK;
-	return sherd_writer_append(w->writer, zeros, w->spec->csharp ? SHD_CKPT_CSHARP_HEAD_SIZE : sizeof(zeros), err);
+	return sherd_writer_append(w->writer, zeros,
+	                           w->spec->csharp ? SHD_CKPT_CSHARP_HEAD_SIZE : shd_ckpt_head_size(w->spec->digest),
+	                           err);
 }
 
 static void finish_hash(shard_writer *w, ckpt_written *out)
 {
 	uint8_t hash[SHD_SHA256_BYTES];
 	shd_sha256_finish(&w->sha, hash);
-	shd_hex(hash, sizeof(hash), out->checksum);
+	shd_ckpt_digest_text(SHERD_DIGEST_SHA256, hash, out->checksum);
+}
+
+/* The parts that hold the index have no value in it. */
+static int finish_parts(shard_writer *w, ckpt_written *out, sherd_error *err)
+{
+	const ckpt_parts all = {.size = w->at, .log = w->sums.log};
+	const size_t count = shd_ckpt_parts_count(&all), most = (size_t)1 << all.log;
+	size_t part = (size_t)(w->sums.size >> all.log);
+	SHD_AUTO_FREE uint8_t(*values)[SHD_BLAKE3_BYTES] = calloc(count + 1, sizeof(*values));
+	if (!values)
+		return shd_fail_nomem(err);
+	memcpy(values, w->sums.values, part * sizeof(*values));
+	for (size_t at = 0; part < count; part++, at += most) {
+		size_t len = w->tail.len - at < most ? w->tail.len - at : most;
+		shd_ckpt_part_value(&all, part, w->tail.data + at, len, values[part]);
+	}
+	shd_ckpt_parts_text((const uint8_t(*)[SHD_BLAKE3_BYTES])values, count, out->checksum);
+	return SHERD_OK;
 }
 
 static int finish_csharp(shard_writer *w, ckpt_written *out, sherd_error *err)
@@ -251,16 +323,20 @@ static int finish_csharp(shard_writer *w, ckpt_written *out, sherd_error *err)
 
 static int ckpt_write_finish(shard_writer *w, ckpt_written *out, sherd_error *err)
 {
-	uint8_t head[SHD_CKPT_HEAD_SIZE];
+	uint8_t head[SHD_CKPT_HEAD_ROOM];
+	const uint32_t head_size = shd_ckpt_head_size(w->spec->digest);
 	if (w->spec->csharp)
 		return finish_csharp(w, out, err);
 	TRY(write_index(w, out, err));
 	if (w->spec->dry)
 		return SHERD_OK;
-	finish_hash(w, out);
+	if (w->spec->digest == SHERD_DIGEST_BLAKE3)
+		TRY(finish_parts(w, out, err));
+	else
+		finish_hash(w, out);
 	shd_ckpt_head_encode(w->spec->rank, (uint32_t)w->spec->count, w->at, out->checksum, head);
-	out->file_size = sizeof(head) + w->at;
-	return sherd_writer_fill(w->writer, 0, head, sizeof(head), err);
+	out->file_size = head_size + w->at;
+	return sherd_writer_fill(w->writer, 0, head, head_size, err);
 }
 
 static int ckpt_write_write_all(shard_writer *w, ckpt_written *out, sherd_error *err)
@@ -270,7 +346,9 @@ static int ckpt_write_write_all(shard_writer *w, ckpt_written *out, sherd_error 
 	if (!w->entries)
 		return shd_fail_nomem(err);
 	TRY(ckpt_write_begin(w, err));
-	for (size_t i = 0; i < spec->count; i++) {
+	if (spec->digest == SHERD_DIGEST_BLAKE3)
+		TRY(write_by_parts(w, err));
+	for (size_t i = 0; i < spec->count && spec->digest == SHERD_DIGEST_SHA256; i++) {
 		w->entries[i] = entry_of(&spec->items[i]);
 		TRY(write_item(w, &spec->items[i], &w->entries[i], err));
 	}
@@ -279,7 +357,7 @@ static int ckpt_write_write_all(shard_writer *w, ckpt_written *out, sherd_error 
 
 static uint64_t expected_size(const ckpt_shard_spec *spec)
 {
-	uint64_t size = SHD_CKPT_HEAD_SIZE;
+	uint64_t size = shd_ckpt_head_size(spec->digest);
 	for (size_t i = 0; i < spec->count; i++)
 		size += shd_ckpt_item_bytes(&spec->items[i]) + SHD_CKPT_ALIGN;
 	return size;
@@ -305,7 +383,7 @@ int shd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_w
 	SHD_AUTO_BUF like = {0};
 	sherd_write_options options = {.mode = spec->replaces ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                               .if_identity = spec->replaces,
-	                               .head = SHD_CKPT_HEAD_SIZE,
+	                               .head = shd_ckpt_head_size(spec->digest),
 	                               .size_hint = expected_size(spec),
 	                               .identity = out->part.identity};
 	out->part = (shd_part){0};
@@ -316,6 +394,7 @@ int shd_ckpt_write_shard(sherd_store *store, const ckpt_shard_spec *spec, ckpt_w
 	shard_writer w = {.spec = spec, .writer = writer};
 	int rc = ckpt_write_write_all(&w, out, err);
 	free(w.scratch);
+	shd_buf_done(&w.tail);
 	shd_arena_done(&w.arena);
 	if (rc == SHERD_OK && spec->wanted && strcmp(out->checksum, spec->wanted) != 0)
 		rc = shd_fail(err, SHERD_ECORRUPT, "bad-checksum",

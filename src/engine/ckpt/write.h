@@ -4,6 +4,7 @@
 #include "base/meter.h"
 #include "codec/sha256.h"
 #include "engine/publish/part.h"
+#include "format/ckpt/shard.h"
 
 #include <sherd/ckpt.h>
 
@@ -16,18 +17,20 @@ typedef struct ckpt_shard_spec {
 	const sherd_ckpt_item *items;
 	size_t count;
 	bool csharp;
+	sherd_digest digest;
+	uint32_t at_once; /* shards that share the pool's workers */
 	bool dry; /* only go over the items; nothing is written, and of the outcome only the content is filled in */
 	const char *replaces; /* identity of a damaged shard whose place it takes; NULL: the key must be free */
 	const char *wanted;   /* SHERD_ECORRUPT unless the data has this checksum; NULL: any */
-	sherd_pool *pool;     /* whose idle workers write while this thread hashes; or NULL */
+	sherd_pool *pool;     /* whose workers sum parts, with BLAKE3; or NULL */
 	shd_meter *meter;
 } ckpt_shard_spec;
 
 typedef struct ckpt_written {
 	shd_part part;
 	uint64_t file_size;
-	uint8_t content[SHD_SHA256_BYTES]; /* shd_ckpt_content(); not in the C# layout */
-	char checksum[SHD_SHA256_HEX + 1]; /* of the data; the C# layout has no place for it in the file */
+	uint8_t content[SHD_SHA256_BYTES];   /* shd_ckpt_content(); not in the C# layout */
+	char checksum[SHD_CKPT_DIGEST_TEXT]; /* of the data; the C# layout has no place for it in the file */
 } ckpt_written;
 
 /* Names, types, shapes and sizes that can be written; SHERD_EINVAL tells which cannot, by its index over all shards. */

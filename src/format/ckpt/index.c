@@ -9,21 +9,21 @@
 
 #include <inttypes.h>
 
-static const uint8_t magic[8] = {'S', 'H', 'E', 'R', 'D', 'I', 'X', '1'};
+static const uint8_t magic[7] = {'S', 'H', 'E', 'R', 'D', 'I', 'X'};
 
 enum { FLAG_CUT = 1, FLAG_EXTRA = 2, FLAG_TYPE = 4, RECORD_MIN = 24 };
 
 int shd_ckpt_trailer_decode(const uint8_t raw[SHD_CKPT_TRAILER_SIZE], uint64_t data_size, uint64_t *body_size,
                             sherd_error *err)
 {
-	if (memcmp(raw + 12, magic, 7) != 0) {
+	if (memcmp(raw + 12, magic, sizeof(magic)) != 0) {
 		*body_size = 0;
 		return SHERD_OK;
 	}
-	if (raw[19] != magic[7])
+	if (raw[19] != '1' && raw[19] != '2')
 		return shd_fail(err, SHERD_EVERSION, "bad-version",
-		                "the index is of version '%c', this library reads '%c'",
-		                raw[19] >= ' ' && raw[19] < 127 ? raw[19] : '?', magic[7]);
+		                "the index is of version '%c', this library reads '1' and '2'",
+		                raw[19] >= ' ' && raw[19] < 127 ? raw[19] : '?');
 	uint64_t size = shd_get_u64(raw);
 	if (data_size < SHD_CKPT_TRAILER_SIZE || size > data_size - SHD_CKPT_TRAILER_SIZE || !size)
 		return shd_fail(err, SHERD_ECORRUPT, "bad-index",
@@ -141,7 +141,27 @@ static int decode_entries(shd_cursor *c, uint32_t count, const sherd_limits *lim
 		return shd_fail_nomem(err);
 	for (; out->count < count; out->count++)
 		TRY(decode_entry(c, limits, arena, &out->entries[out->count], err));
-	return shd_cursor_end(c, "index", err);
+	return SHERD_OK;
+}
+
+/* To the end of the body; whether there are as many as the data has parts, the caller knows. */
+static int decode_values(shd_cursor *c, shd_arena *arena, shd_ckpt_index *out, sherd_error *err)
+{
+	uint64_t where = c->pos;
+	out->part_log = shd_cursor_u8(c);
+	TRY(shd_cursor_check(c, "index", err));
+	if (out->part_log < SHD_CKPT_PART_LOG_MIN || out->part_log > SHD_CKPT_PART_LOG_MAX)
+		return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", where, "index: parts of 2^%u bytes",
+		                   out->part_log);
+	out->value_count = shd_cursor_left(c) / sizeof(*out->values);
+	size_t len = out->value_count * sizeof(*out->values);
+	void *values = shd_arena_alloc(arena, len + 1, 1);
+	if (!values)
+		return shd_fail_nomem(err);
+	if (len)
+		memcpy(values, shd_cursor_bytes(c, len), len);
+	out->values = values;
+	return SHERD_OK;
 }
 
 int shd_ckpt_index_decode(const uint8_t *raw, size_t len, const sherd_limits *limits, shd_arena *arena,
@@ -151,7 +171,9 @@ int shd_ckpt_index_decode(const uint8_t *raw, size_t len, const sherd_limits *li
 	if (len < SHD_CKPT_TRAILER_SIZE)
 		return shd_fail_at(err, SHERD_ECORRUPT, "truncated", 0, "index: no room for its trailer");
 	size_t body = len - SHD_CKPT_TRAILER_SIZE;
-	if (memcmp(raw + body + 12, magic, sizeof(magic)) != 0 || shd_get_u64(raw + body) != body)
+	uint8_t version = raw[body + 19];
+	if (memcmp(raw + body + 12, magic, sizeof(magic)) != 0 || (version != '1' && version != '2') ||
+	    shd_get_u64(raw + body) != body)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", body, "index: no trailer where it should be");
 	if (shd_crc32(0, raw, body + 8) != shd_get_u32(raw + body + 8))
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-crc", 0, "index: its CRC-32 does not match");
@@ -174,6 +196,9 @@ int shd_ckpt_index_decode(const uint8_t *raw, size_t len, const sherd_limits *li
 	if (!index.about.ptr)
 		return shd_fail_nomem(err);
 	TRY(decode_entries(&c, count, &l, arena, &index, err));
+	if (version == '2')
+		TRY(decode_values(&c, arena, &index, err));
+	TRY(shd_cursor_end(&c, "index", err));
 	*out = index;
 	return SHERD_OK;
 }
@@ -226,8 +251,13 @@ void shd_ckpt_index_encode(const shd_ckpt_index *index, shd_buf *out)
 	shd_buf_append(out, index->about.ptr, index->about.len);
 	for (size_t i = 0; i < index->count; i++)
 		encode_entry(&index->entries[i], out);
+	if (index->part_log) {
+		shd_buf_u8(out, (uint8_t)index->part_log);
+		shd_buf_append(out, index->values, index->value_count * sizeof(*index->values));
+	}
 	shd_buf_u64(out, out->len - start);
 	if (!out->failed)
 		shd_buf_u32(out, shd_crc32(0, out->data + start, out->len - start));
 	shd_buf_append(out, magic, sizeof(magic));
+	shd_buf_u8(out, index->part_log ? '2' : '1');
 }

@@ -3,12 +3,15 @@
 #pragma once
 
 #include "base/buf.h"
+#include "codec/blake3.h"
 #include "format/ckpt/entry.h"
 
 #include <sherd/ckpt.h>
 
 /* u64 length of the body, u32 CRC-32 of body and length, 8 bytes of magic. */
 #define SHD_CKPT_TRAILER_SIZE 20
+/* Parts that we write have 1 MiB; what is read: */
+enum { SHD_CKPT_PART_LOG = 20, SHD_CKPT_PART_LOG_MIN = 10, SHD_CKPT_PART_LOG_MAX = 24 };
 
 typedef struct shd_ckpt_index {
 	sherd_set_id set_id;
@@ -17,6 +20,11 @@ typedef struct shd_ckpt_index {
 	shd_str about; /* JSON object, or empty */
 	shd_ckpt_entry *entries;
 	size_t count;
+	/* Version 2: BLAKE3 values of the parts of 2^part_log bytes that lie in front of the index. part_log is 0 in
+	 * version 1, which has none. */
+	unsigned part_log;
+	const uint8_t (*values)[SHD_BLAKE3_BYTES];
+	size_t value_count;
 } shd_ckpt_index;
 
 /* Finds the body in front of the trailer: its length, or 0 when the bytes are no trailer.

@@ -41,18 +41,37 @@ int shd_ckpt_head_decode(const uint8_t *raw, size_t len, shd_ckpt_head *out, she
 	return SHERD_OK;
 }
 
-void shd_ckpt_head_encode(uint32_t rank, uint32_t tensors, uint64_t data_size, const char *checksum,
-                          uint8_t out[SHD_CKPT_HEAD_SIZE])
+static const char blake3_word[] = "blake3:";
+
+sherd_digest shd_ckpt_digest_of(const char *checksum)
 {
+	return strncmp(checksum, blake3_word, strlen(blake3_word)) == 0 ? SHERD_DIGEST_BLAKE3 : SHERD_DIGEST_SHA256;
+}
+
+void shd_ckpt_digest_text(sherd_digest digest, const uint8_t hash[SHD_SHA256_BYTES], char out[SHD_CKPT_DIGEST_TEXT])
+{
+	size_t word = digest == SHERD_DIGEST_BLAKE3 ? strlen(blake3_word) : 0;
+	memcpy(out, blake3_word, word);
+	shd_hex(hash, SHD_SHA256_BYTES, out + word);
+}
+
+uint32_t shd_ckpt_head_size(sherd_digest digest)
+{
+	return SHD_CKPT_HEAD_SIZE + (digest == SHERD_DIGEST_BLAKE3 ? (uint32_t)strlen(blake3_word) : 0);
+}
+
+void shd_ckpt_head_encode(uint32_t rank, uint32_t tensors, uint64_t data_size, const char *checksum, uint8_t *out)
+{
+	uint32_t len = checksum ? (uint32_t)strlen(checksum) : SHD_SHA256_HEX;
 	shd_put_u32(out, SHD_CKPT_SHARD_MAGIC);
 	shd_put_u32(out + 4, rank);
-	shd_put_u32(out + 8, SHD_SHA256_HEX);
+	shd_put_u32(out + 8, len);
 	if (checksum)
-		memcpy(out + 12, checksum, SHD_SHA256_HEX);
+		memcpy(out + 12, checksum, len);
 	else
-		memset(out + 12, '0', SHD_SHA256_HEX);
-	shd_put_u32(out + 12 + SHD_SHA256_HEX, tensors);
-	shd_put_u64(out + 16 + SHD_SHA256_HEX, data_size);
+		memset(out + 12, '0', len);
+	shd_put_u32(out + 12 + len, tensors);
+	shd_put_u64(out + 16 + len, data_size);
 }
 
 void shd_ckpt_head_encode_csharp(uint32_t rank, uint32_t tensors, uint32_t data_size,

@@ -37,11 +37,23 @@ TEST(every_length_and_every_split_agrees_with_the_definition)
 	}
 }
 
+TEST(sums_of_two_inputs_join_to_that_of_both)
+{
+	uint8_t data[300];
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(7 * i * i + i + 5);
+	for (size_t cut = 0; cut <= sizeof(data); cut++)
+		assert_int_equal(shd_crc32_join(shd_crc32(0, data, cut), shd_crc32(0, data + cut, sizeof(data) - cut),
+		                                sizeof(data) - cut),
+		                 shd_crc32(0, data, sizeof(data)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_check_value_of_the_polynomial_comes_out),
 		cmocka_unit_test(every_length_and_every_split_agrees_with_the_definition),
+		cmocka_unit_test(sums_of_two_inputs_join_to_that_of_both),
 	};
 	return cmocka_run_group_tests_name("crc32", tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
 static const char *const files[] = {"m.metadata.json", "m_shard_0.shard", "m_shard_1.shard"};
 
 /* Pieces, a whole tensor, a replica, text of both ranks: every part of the format is there. */
-static void save(sherd_store *store)
+static void save(sherd_store *store, sherd_digest digest)
 {
 	static const uint64_t four = 4, two = 2, zero = 0, one = 1;
 	static const uint64_t text[] = {0, 3, 0};
@@ -42,7 +42,8 @@ static void save(sherd_store *store)
 		{.tensor = {"same", SHERD_BOOL, 0, NULL, 0}, .data = "\1"},
 	};
 	sherd_ckpt_shard_items shards[] = {{first, COUNT_OF(first)}, {second, COUNT_OF(second)}};
-	sherd_ckpt_save_options o = {.world = 2, .set_id = &id, .time_ns = 1234567890123456789, .about = &about};
+	sherd_ckpt_save_options o = {
+		.world = 2, .set_id = &id, .time_ns = 1234567890123456789, .about = &about, .digest = digest};
 	assert_ok(sherd_ckpt_save(store, "m", shards, &o, err));
 }
 
@@ -67,7 +68,7 @@ static void assert_noticed(sherd_store *store, const char *file, const char *wha
 TEST(the_set_is_small_and_good)
 {
 	size_t total = 0;
-	save(STORE);
+	save(STORE, SHERD_DIGEST_SHA256);
 	for (size_t i = 0; i < COUNT_OF(files); i++) {
 		sherd_stat stat;
 		assert_ok(sherd_store_stat(&stat, STORE, files[i], err));
@@ -77,43 +78,62 @@ TEST(the_set_is_small_and_good)
 	assert_int_equal(errors(STORE, "m"), 0);
 }
 
-TEST(every_flipped_bit_is_noticed)
+static void flip_every_bit(sherd_store *store, size_t first)
 {
-	save(STORE);
-	for (size_t i = 0; i < COUNT_OF(files); i++) {
+	for (size_t i = first; i < COUNT_OF(files); i++) {
 		size_t len;
-		char *data = object_get(STORE, files[i], &len);
+		char *data = object_get(store, files[i], &len);
 		for (size_t bit = 0; bit < 8 * len; bit++) {
 			data[bit / 8] ^= (char)(1 << bit % 8);
-			object_put(STORE, files[i], data, len);
-			assert_noticed(STORE, files[i], "bit", bit);
+			object_put(store, files[i], data, len);
+			assert_noticed(store, files[i], "bit", bit);
 			data[bit / 8] ^= (char)(1 << bit % 8);
 		}
-		object_put(STORE, files[i], data, len);
+		object_put(store, files[i], data, len);
 		sherd_free(data);
 	}
-	assert_int_equal(errors(STORE, "m"), 0);
+	assert_int_equal(errors(store, "m"), 0);
+}
+
+TEST(every_flipped_bit_is_noticed)
+{
+	save(STORE, SHERD_DIGEST_SHA256);
+	flip_every_bit(STORE, 0);
+}
+
+TEST(every_flipped_bit_of_a_set_with_blake3_is_noticed)
+{
+	save(STORE, SHERD_DIGEST_BLAKE3);
+	flip_every_bit(STORE, 1); /* the metadata has the same seal */
+}
+
+static void cut_everywhere(sherd_store *store)
+{
+	for (size_t i = 0; i < COUNT_OF(files); i++) {
+		size_t len;
+		char *data = object_get(store, files[i], &len);
+		for (size_t n = 0; n < len; n++) {
+			object_put(store, files[i], data, n);
+			assert_noticed(store, files[i], "length", n);
+		}
+		object_put(store, files[i], data, len);
+		sherd_free(data);
+	}
 }
 
 TEST(every_length_is_noticed)
 {
-	save(STORE);
-	for (size_t i = 0; i < COUNT_OF(files); i++) {
-		size_t len;
-		char *data = object_get(STORE, files[i], &len);
-		for (size_t n = 0; n < len; n++) {
-			object_put(STORE, files[i], data, n);
-			assert_noticed(STORE, files[i], "length", n);
-		}
-		object_put(STORE, files[i], data, len);
-		sherd_free(data);
+	for (int digest = SHERD_DIGEST_SHA256; digest <= SHERD_DIGEST_BLAKE3; digest++) {
+		save(STORE, (sherd_digest)digest);
+		cut_everywhere(STORE);
+		assert_ok(sherd_ckpt_remove(STORE, "m", NULL, NULL, err));
 	}
 }
 
 TEST(bytes_behind_are_noticed)
 {
 	static const char *const tails[] = {" ", "\n", "x", "1234567", "       ", "{}"};
-	save(STORE);
+	save(STORE, SHERD_DIGEST_SHA256);
 	for (size_t i = 0; i < COUNT_OF(files); i++) {
 		size_t len;
 		char *data = object_get(STORE, files[i], &len);
@@ -136,7 +156,7 @@ TEST(bytes_behind_are_noticed)
 
 TEST(every_missing_file_is_noticed)
 {
-	save(STORE);
+	save(STORE, SHERD_DIGEST_SHA256);
 	for (size_t i = 0; i < COUNT_OF(files); i++) {
 		size_t len;
 		char *data = object_get(STORE, files[i], &len);
@@ -150,7 +170,7 @@ TEST(every_missing_file_is_noticed)
 TEST(swapped_shards_are_noticed)
 {
 	size_t an, bn;
-	save(STORE);
+	save(STORE, SHERD_DIGEST_SHA256);
 	char *a = object_get(STORE, files[1], &an), *b = object_get(STORE, files[2], &bn);
 	object_put(STORE, files[1], b, bn);
 	object_put(STORE, files[2], a, an);
@@ -162,9 +182,13 @@ TEST(swapped_shards_are_noticed)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE_IN_MEMORY(the_set_is_small_and_good),     CASE_IN_MEMORY(every_flipped_bit_is_noticed),
-		CASE_IN_MEMORY(every_length_is_noticed),       CASE_IN_MEMORY(bytes_behind_are_noticed),
-		CASE_IN_MEMORY(every_missing_file_is_noticed), CASE_IN_MEMORY(swapped_shards_are_noticed),
+		CASE_IN_MEMORY(the_set_is_small_and_good),
+		CASE_IN_MEMORY(every_flipped_bit_is_noticed),
+		CASE_IN_MEMORY(every_flipped_bit_of_a_set_with_blake3_is_noticed),
+		CASE_IN_MEMORY(every_length_is_noticed),
+		CASE_IN_MEMORY(bytes_behind_are_noticed),
+		CASE_IN_MEMORY(every_missing_file_is_noticed),
+		CASE_IN_MEMORY(swapped_shards_are_noticed),
 	};
 	return cmocka_run_group_tests_name("ckpt_corruption", tests, NULL, NULL);
 }

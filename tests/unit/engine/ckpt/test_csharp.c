@@ -185,7 +185,7 @@ TEST(the_eight_byte_fixture_is_read)
 			size_t len;
 			sherd_ckpt_want want = {.tensor = i, .buf = got};
 			assert_ok(sherd_ckpt_load(c, &want, 1,
-			                          &(sherd_ckpt_load_options){SHERD_CHECK_SHA256, NULL, NULL}, err));
+			                          &(sherd_ckpt_load_options){SHERD_CHECK_DIGEST, NULL, NULL}, err));
 			assert_int_equal(sherd_ckpt_pieces(&piece, c, i), 1);
 			char *raw = object_get(store, sherd_ckpt_shard_at(c, piece->shard)->file, &len);
 			assert_memory_equal(got, raw + 88 + piece->offset, t->bytes);

@@ -83,7 +83,7 @@ TEST(tensors_and_slices_arrive_in_a_device_whatever_is_checked)
 	assert_ok(sherd_pool_open(&pool, 2, err));
 	assert_ok(sherd_ckpt_open(&c, STORE, "c", NULL, err));
 	static const char *const names[] = {"whole", "cut"};
-	for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_SHA256; check++)
+	for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_DIGEST; check++)
 		for (int i = 0; i < 4; i++) {
 			static const uint64_t at[] = {17, 2400}, shape[] = {100, 200};
 			device_open(&d);
@@ -133,7 +133,7 @@ TEST(what_a_device_fails_with_is_what_the_load_fails_with)
 	CKPT c = NULL;
 	uint8_t *bytes = save(STORE, "c"), *got = calloc(1, BYTES);
 	assert_ok(sherd_ckpt_open(&c, STORE, "c", NULL, err));
-	for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_SHA256; check++)
+	for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_DIGEST; check++)
 		for (size_t tensor = 0; tensor < 2; tensor++) {
 			device d;
 			sherd_error e = {0};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Loading with SHERD_CHECK_SHA256: each touched shard is read once, and what is wanted is taken from that reading. */
+/* Loading with SHERD_CHECK_DIGEST: each touched shard is read once, and what is wanted is taken from that reading. */
 
 enum { ROWS = 64, COLUMNS = 3000, BYTES = ROWS * COLUMNS, SHARDS = 2 };
 
@@ -77,7 +77,7 @@ static int load(const fixture *f, const sherd_ckpt_want *wants, size_t count, un
 	sherd_pool *pool = NULL;
 	if (workers)
 		TRY(sherd_pool_open(&pool, workers, err));
-	sherd_ckpt_load_options options = {.check = SHERD_CHECK_SHA256, .pool = pool};
+	sherd_ckpt_load_options options = {.check = SHERD_CHECK_DIGEST, .pool = pool};
 	int rc = sherd_ckpt_load(f->ckpt, wants, count, &options, err);
 	sherd_pool_close(pool);
 	return rc;
@@ -132,7 +132,7 @@ TEST(progress_counts_all_bytes_that_are_hashed)
 	const sherd_ckpt_want wants[] = {{.tensor = f->whole, .buf = got[0]}, {.tensor = f->cut, .buf = got[1]}};
 	sherd_progress progress = {.update = count_bytes, .arg = seen};
 	assert_ok(sherd_ckpt_load(f->ckpt, wants, 2,
-	                          &(sherd_ckpt_load_options){.check = SHERD_CHECK_SHA256, .progress = &progress}, err));
+	                          &(sherd_ckpt_load_options){.check = SHERD_CHECK_DIGEST, .progress = &progress}, err));
 	uint64_t bytes = BYTES; /* the cut one, which is read again after the hashing */
 	for (size_t i = 0; i < sherd_ckpt_shards(f->ckpt); i++)
 		bytes += sherd_ckpt_shard_at(f->ckpt, i)->data_size;

@@ -64,7 +64,7 @@ static uint64_t box_bytes(const sherd_tensor *t, const uint64_t *shape)
 
 TEST(random_slices_are_those_of_a_naive_copy)
 {
-	static const sherd_ckpt_check checks[] = {SHERD_CHECK_CRC, SHERD_CHECK_NONE, SHERD_CHECK_SHA256};
+	static const sherd_ckpt_check checks[] = {SHERD_CHECK_CRC, SHERD_CHECK_NONE, SHERD_CHECK_DIGEST};
 	for (uint64_t seed = 20; seed < 24; seed++) {
 		SAMPLE s = ckpt_sample_full(seed, 1 + (uint32_t)(seed % 5));
 		CKPT c = NULL;
@@ -109,7 +109,7 @@ TEST(loads_do_not_depend_on_workers_or_checks)
 		wants[i] = (sherd_ckpt_want){.tensor = find(c, s, i), .buf = got[i]};
 	}
 	for (unsigned workers = 1; workers <= 4; workers++)
-		for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_SHA256; check++) {
+		for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_DIGEST; check++) {
 			SHD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
 			assert_ok(sherd_pool_open(&pool, workers, err));
 			sherd_ckpt_load_options o = {.check = (sherd_ckpt_check)check, .pool = pool};
@@ -211,7 +211,7 @@ TEST(a_checked_load_notices_damage_where_it_lies)
 	assert_int_equal(sherd_ckpt_load(c, both, 2, NULL, &e), SHERD_ECORRUPT);
 	assert_int_equal(e.index, 1);
 	assert_ok(sherd_ckpt_load(c, &good, 1, NULL, err));
-	sherd_ckpt_load_options sha = {.check = SHERD_CHECK_SHA256}, none = {.check = SHERD_CHECK_NONE};
+	sherd_ckpt_load_options sha = {.check = SHERD_CHECK_DIGEST}, none = {.check = SHERD_CHECK_NONE};
 	assert_refused(SHERD_ECORRUPT, "bad-checksum", sherd_ckpt_load(c, &good, 1, &sha, err));
 	assert_ok(sherd_ckpt_load(c, &bad, 1, &none, err));
 }
@@ -255,7 +255,7 @@ TEST(hashing_whole_shards_is_work_that_shows_and_can_be_cancelled)
 	assert_ok(ckpt_sample_save(s, STORE, "m", err));
 	assert_ok(sherd_ckpt_open(&c, STORE, "m", NULL, err));
 	sherd_ckpt_want want = {.tensor = 0, .buf = got};
-	sherd_ckpt_load_options o = {.check = SHERD_CHECK_SHA256, .progress = &count};
+	sherd_ckpt_load_options o = {.check = SHERD_CHECK_DIGEST, .progress = &count};
 	assert_ok(sherd_ckpt_load(c, &want, 1, &o, err));
 	const sherd_ckpt_piece *pieces;
 	uint64_t bytes = 0;

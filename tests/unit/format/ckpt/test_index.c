@@ -44,6 +44,20 @@ static void encode(shd_buf *out)
 	assert_false(out->failed);
 }
 
+/* The same, of version 2: with values of two parts. */
+static void encode_with_values(shd_buf *out)
+{
+	static const uint8_t values[2][SHD_BLAKE3_BYTES] = {{1, 2, 3}, {4, 5, 6}};
+	shd_ckpt_index index;
+	shd_ckpt_entry e[3];
+	make_index(&index, e);
+	index.part_log = 20;
+	index.values = values;
+	index.value_count = 2;
+	shd_ckpt_index_encode(&index, out);
+	assert_false(out->failed);
+}
+
 /* Makes the trailer right again after the body was changed. */
 static void reseal(uint8_t *raw, size_t len)
 {
@@ -80,10 +94,66 @@ TEST(what_was_encoded_is_decoded)
 	shd_arena_done(&arena);
 }
 
+TEST(values_of_parts_are_decoded)
+{
+	SHD_AUTO_BUF raw = {0};
+	SHD_AUTO_BUF again = {0};
+	shd_arena arena = {0};
+	shd_ckpt_index got;
+	encode_with_values(&raw);
+	assert_int_equal(raw.data[raw.len - 1], '2');
+	assert_ok(shd_ckpt_index_decode(raw.data, raw.len, NULL, &arena, &got, err));
+	assert_int_equal(got.part_log, 20);
+	assert_int_equal(got.value_count, 2);
+	assert_int_equal(got.values[1][2], 6);
+	shd_ckpt_index_encode(&got, &again);
+	assert_int_equal(again.len, raw.len);
+	assert_memory_equal(again.data, raw.data, raw.len);
+	shd_arena_done(&arena);
+}
+
+/* A version that is not the body's: what is too much or too little is noticed. */
+TEST(the_version_must_be_that_of_the_body)
+{
+	for (int version = '1'; version <= '2'; version++) {
+		SHD_AUTO_BUF raw = {0};
+		shd_arena arena = {0};
+		shd_ckpt_index got;
+		if (version == '1')
+			encode_with_values(&raw);
+		else
+			encode(&raw);
+		raw.data[raw.len - 1] = (uint8_t)version;
+		assert_refused(SHERD_ECORRUPT, version == '1' ? "trailing-bytes" : "truncated",
+		               shd_ckpt_index_decode(raw.data, raw.len, NULL, &arena, &got, err));
+		shd_arena_done(&arena);
+	}
+}
+
+TEST(parts_have_from_1_kib_to_16_mib)
+{
+	for (unsigned log = 0; log < 256; log++) {
+		SHD_AUTO_BUF raw = {0};
+		shd_arena arena = {0};
+		shd_ckpt_index got;
+		sherd_error e = {0};
+		encode_with_values(&raw);
+		size_t at = raw.len - SHD_CKPT_TRAILER_SIZE - 2 * SHD_BLAKE3_BYTES - 1;
+		raw.data[at] = (uint8_t)log;
+		reseal(raw.data, raw.len);
+		int rc = shd_ckpt_index_decode(raw.data, raw.len, NULL, &arena, &got, &e);
+		shd_arena_done(&arena);
+		if (log >= 10 && log <= 24)
+			assert_int_equal(rc, SHERD_OK);
+		else
+			assert_true(rc == SHERD_ECORRUPT && strcmp(e.reason, "bad-index") == 0 && e.offset == at);
+	}
+}
+
 TEST(every_flipped_bit_is_noticed)
 {
 	SHD_AUTO_BUF raw = {0};
-	encode(&raw);
+	encode_with_values(&raw);
 	for (size_t bit = 0; bit < raw.len * 8; bit++) {
 		shd_arena arena = {0};
 		shd_ckpt_index got;
@@ -101,7 +171,7 @@ TEST(every_flipped_bit_is_noticed)
 TEST(every_flipped_bit_under_a_right_checksum_is_survived)
 {
 	SHD_AUTO_BUF raw = {0};
-	encode(&raw);
+	encode_with_values(&raw);
 	for (size_t bit = 0; bit < (raw.len - SHD_CKPT_TRAILER_SIZE) * 8; bit++) {
 		shd_arena arena = {0};
 		shd_ckpt_index got;
@@ -119,7 +189,7 @@ TEST(every_flipped_bit_under_a_right_checksum_is_survived)
 TEST(every_truncation_is_refused)
 {
 	SHD_AUTO_BUF raw = {0};
-	encode(&raw);
+	encode_with_values(&raw);
 	for (size_t len = 0; len < raw.len; len++) {
 		shd_arena arena = {0};
 		shd_ckpt_index got;
@@ -290,7 +360,8 @@ TEST(a_trailer_is_found_refused_or_absent)
 		{"with tensors in front", 77, "SHERDIX1", 1000, SHERD_OK, 77},
 		{"no trailer", 77, "SHERDIY1", 97, SHERD_OK, 0},
 		{"zeros", 0, "\0\0\0\0\0\0\0", 97, SHERD_OK, 0},
-		{"a later version", 77, "SHERDIX2", 97, SHERD_EVERSION, 0},
+		{"right, of version 2", 77, "SHERDIX2", 97, SHERD_OK, 77},
+		{"a later version", 77, "SHERDIX3", 97, SHERD_EVERSION, 0},
 		{"a byte more than there is", 78, "SHERDIX1", 97, SHERD_ECORRUPT, 0},
 		{"a length that overflows", UINT64_MAX, "SHERDIX1", 97, SHERD_ECORRUPT, 0},
 		{"no body", 0, "SHERDIX1", 97, SHERD_ECORRUPT, 0},
@@ -311,6 +382,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_encoded_is_decoded),
+		cmocka_unit_test(values_of_parts_are_decoded),
+		cmocka_unit_test(the_version_must_be_that_of_the_body),
+		cmocka_unit_test(parts_have_from_1_kib_to_16_mib),
 		cmocka_unit_test(every_flipped_bit_is_noticed),
 		cmocka_unit_test(every_flipped_bit_under_a_right_checksum_is_survived),
 		cmocka_unit_test(every_truncation_is_refused),
