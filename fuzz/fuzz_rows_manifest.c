@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "form.h"
 #include "format/rows/manifest.h"
-#include "format/rows/marker.h"
+#include "format/rows/claim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +32,14 @@ static void try_manifest(const void *data, size_t len)
 	shd_arena_done(&arena);
 }
 
-static void try_marker(const void *data, size_t len)
+static void try_claim(const void *data, size_t len)
 {
-	shd_rows_marker m, again;
+	shd_rows_claim m, again;
 	SHD_AUTO_BUF out = {0};
-	if (shd_rows_marker_decode(data, len, &m, NULL) < 0)
+	if (shd_rows_claim_decode(data, len, &m, NULL) < 0)
 		return;
-	shd_rows_marker_encode(&m, &out);
-	must(shd_rows_marker_decode(out.data, out.len, &again, NULL) == SHERD_OK);
+	shd_rows_claim_encode(&m, &out);
+	must(shd_rows_claim_decode(out.data, out.len, &again, NULL) == SHERD_OK);
 	must(again.process == m.process && again.time_ns == m.time_ns && strcmp(again.host, m.host) == 0);
 }
 
@@ -63,6 +63,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	try_foreign(data, len);
 	try_manifest(data, len);
-	try_marker(data, len);
+	try_claim(data, len);
 	return 0;
 }

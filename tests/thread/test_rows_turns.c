@@ -1,5 +1,5 @@
 /* Two who write one set of rows, in many orders, with locks and without; one of them may have removed the other's
- * marker by hand, as those have to who cannot lock. Who succeeded has its rows there, once; who did not has none.
+ * claim by hand, as those have to who cannot lock. Who succeeded has its rows there, once; who did not has none.
  *
  * SHD_KILLS: every order instead of some. */
 #include "support/environment.h"
@@ -114,7 +114,7 @@ TEST(of_two_writers_who_succeeds_has_its_rows_there)
 	in_many_orders(false);
 }
 
-TEST(so_it_is_when_a_marker_was_removed_by_hand)
+TEST(so_it_is_when_a_claim_was_removed_by_hand)
 {
 	in_many_orders(true);
 }
@@ -123,7 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_two_writers_who_succeeds_has_its_rows_there),
-		cmocka_unit_test(so_it_is_when_a_marker_was_removed_by_hand),
+		cmocka_unit_test(so_it_is_when_a_claim_was_removed_by_hand),
 	};
 	return cmocka_run_group_tests_name("thread/rows_turns", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "engine/rows/clear.h"
 #include "engine/rows/files.h"
 #include "format/rows/manifest.h"
-#include "format/rows/marker.h"
+#include "format/rows/claim.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,23 +15,23 @@ enum { MOST_TRIES = 100, CLAIM_BYTES = 64 << 10 };
 
 static int describe_us(const rows_claim *c, int64_t time_ns, shd_buf *out, sherd_error *err)
 {
-	shd_rows_marker m = {.time_ns = time_ns, .process = (uint64_t)getpid(), .has_first = true, .first = c->first};
+	shd_rows_claim m = {.time_ns = time_ns, .process = (uint64_t)getpid(), .has_first = true, .first = c->first};
 	size_t bad;
 	if (gethostname(m.host, sizeof(m.host) - 1) != 0 || !shd_utf8_valid(m.host, strlen(m.host), &bad))
 		m.host[0] = 0;
-	shd_rows_marker_encode(&m, out);
+	shd_rows_claim_encode(&m, out);
 	return shd_buf_check(out, err);
 }
 
 /* Says who holds the claim, if that can be read. */
 static int name_holder(const rows_claim *c, sherd_error *err)
 {
-	shd_rows_marker m = {0};
+	shd_rows_claim m = {0};
 	char *text;
 	size_t len;
 	if (sherd_store_get(&text, &len, c->store, (const char *)c->key.data, CLAIM_BYTES, NULL) < 0)
 		return SHERD_ECONFLICT;
-	(void)shd_rows_marker_decode(text, len, &m, NULL);
+	(void)shd_rows_claim_decode(text, len, &m, NULL);
 	free(text);
 	return shd_fail(err, SHERD_ECONFLICT, "conflict", "process %" PRIu64 " on %s %s", m.process,
 	                m.host[0] ? m.host : "an unknown host",
@@ -105,7 +105,7 @@ static int rows_claim_look(const rows_claim *c, bool append, bool ours, bool *cl
 {
 	SHD_DONE(shd_rows_files_done) rows_files files = {0};
 	TRY(shd_rows_files_open(&files, c->store, c->folder, NULL, err));
-	*claimed = files.has_marker && !ours && (shd_can_lock(c->store) || !files.has_manifest || append);
+	*claimed = files.has_claim && !ours && (shd_can_lock(c->store) || !files.has_manifest || append);
 	if (!*claimed)
 		TRY(append ? rows_claim_check_set(c, &files, err) : check_empty(c, &files, err));
 	return next_number(&files, next, err);
@@ -141,7 +141,7 @@ int shd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder,
 {
 	rows_claim c = {.store = store, .folder = folder};
 	sherd_error failure = {0}; /* some come on the way to success */
-	int rc = shd_folder_key(&c.key, folder, SHD_ROWS_MARKER, &failure);
+	int rc = shd_folder_key(&c.key, folder, SHD_ROWS_CLAIM, &failure);
 	if (rc == SHERD_OK)
 		rc = shd_folder_missing(store, folder, &c.made, &failure);
 	for (int tries = 0; rc == SHERD_OK && tries < MOST_TRIES; tries++)
@@ -163,7 +163,7 @@ int shd_rows_claim_open(rows_claim *out, sherd_store *store, const char *folder,
 int shd_rows_claim_take_over(rows_claim *out, sherd_store *store, const char *folder, sherd_error *err)
 {
 	rows_claim c = {.store = store, .folder = folder};
-	int rc = shd_folder_key(&c.key, folder, SHD_ROWS_MARKER, err);
+	int rc = shd_folder_key(&c.key, folder, SHD_ROWS_CLAIM, err);
 	if (rc == SHERD_OK)
 		rc = shd_claim_adopt(&c.claim, store, (const char *)c.key.data, err);
 	if (rc == SHERD_OK) {

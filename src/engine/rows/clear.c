@@ -4,13 +4,13 @@
 #include "engine/publish/head.h"
 #include "engine/rows/bf16.h"
 #include "engine/rows/head.h"
-#include "format/rows/marker.h"
+#include "format/rows/claim.h"
 
 #include <sherd/detect.h>
 
 #include <stdlib.h>
 
-enum { MARKER_BYTES = 64 << 10, DIGITS = 5 };
+enum { CLAIM_BYTES = 64 << 10, DIGITS = 5 };
 
 int shd_rows_part_number(const char *name)
 {
@@ -28,14 +28,14 @@ int shd_rows_part_number(const char *name)
 }
 
 /* What does not say so was a pack into an empty folder, or had come to its manifest. */
-uint32_t shd_rows_first_left(sherd_store *store, const char *marker, bool has_manifest)
+uint32_t shd_rows_first_left(sherd_store *store, const char *claim, bool has_manifest)
 {
-	shd_rows_marker m = {.first = has_manifest ? UINT32_MAX : 0};
+	shd_rows_claim m = {.first = has_manifest ? UINT32_MAX : 0};
 	char *text;
 	size_t len;
-	if (sherd_store_get(&text, &len, store, marker, MARKER_BYTES, NULL) == SHERD_OK) {
-		shd_rows_marker read;
-		if (shd_rows_marker_decode(text, len, &read, NULL) == SHERD_OK && read.has_first)
+	if (sherd_store_get(&text, &len, store, claim, CLAIM_BYTES, NULL) == SHERD_OK) {
+		shd_rows_claim read;
+		if (shd_rows_claim_decode(text, len, &read, NULL) == SHERD_OK && read.has_first)
 			m = read;
 		free(text);
 	}
@@ -79,7 +79,7 @@ static int remove_parts(sherd_store *store, const rows_files *files, uint32_t fi
 }
 
 /* The manifest changes before anything goes: a writer that is not as dead as it seems, because somebody removed its
- * marker, cannot publish what names these parts any more. */
+ * claim, cannot publish what names these parts any more. */
 static int fence(sherd_store *store, const char *folder, rows_head *head, shd_rows_manifest *m, sherd_error *err)
 {
 	SHD_AUTO_BUF text = {0};
@@ -127,14 +127,14 @@ static int clear_beside(sherd_store *store, const char *folder, const rows_files
 	return remove_parts(store, files, first, named, err);
 }
 
-int shd_rows_clear(sherd_store *store, const char *folder, const char *marker, const sherd_limits *limits,
+int shd_rows_clear(sherd_store *store, const char *folder, const char *claim, const sherd_limits *limits,
                    sherd_error *err)
 {
 	SHD_DONE(shd_rows_files_done) rows_files files = {0};
 	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	SHD_DONE(shd_map_done) shd_map named = {0};
 	TRY(shd_rows_files_open(&files, store, folder, NULL, err));
-	uint32_t first = shd_rows_first_left(store, marker, files.has_manifest);
+	uint32_t first = shd_rows_first_left(store, claim, files.has_manifest);
 	if (files.has_foreign && !files.has_manifest)
 		TRY(name_foreign(store, folder, limits, &arena, &named, err));
 	if (!files.has_manifest) {

@@ -4,7 +4,7 @@
 #include "engine/publish/claim.h"
 #include "engine/rows/head.h"
 #include "format/rows/manifest.h"
-#include "format/rows/marker.h"
+#include "format/rows/claim.h"
 
 typedef struct search {
 	rows_files *files;
@@ -16,7 +16,7 @@ static bool want_file(void *arg, shd_str name)
 	static const sherd_dtype dtypes[] = {SHERD_F32, SHERD_F16, SHERD_BF16};
 	const search *s = arg;
 	s->files->has_manifest |= shd_str_is(name, SHD_ROWS_MANIFEST);
-	s->files->has_marker |= shd_str_is(name, SHD_ROWS_MARKER);
+	s->files->has_claim |= shd_str_is(name, SHD_ROWS_CLAIM);
 	s->files->has_foreign |= shd_str_is(name, SHD_ROWS_BF16_MANIFEST);
 	if (s->suffix)
 		return shd_folder_has_suffix(name, s->suffix);

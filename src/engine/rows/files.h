@@ -7,8 +7,8 @@ typedef struct rows_files {
 	shd_folder folder;
 	const shd_folder_file *list; /* files with the suffix, by the bytes of their names */
 	size_t count;
-	bool has_manifest, has_marker; /* rows.manifest.json, rows.packing */
-	bool has_foreign;              /* manifest.json */
+	bool has_manifest, has_claim; /* rows.manifest.json, rows.packing */
+	bool has_foreign;             /* manifest.json */
 } rows_files;
 
 /* folder is "" or "a/b"; one that is not there is empty. suffix NULL: that of shards of any type. */

@@ -4,7 +4,7 @@
 #include "engine/rows/files.h"
 #include "engine/rows/verify.h"
 #include "format/rows/manifest.h"
-#include "format/rows/marker.h"
+#include "format/rows/claim.h"
 #include "format/rows/shard.h"
 
 #include <stdlib.h>
@@ -37,13 +37,13 @@ static int has_shards(sherd_store *store, const rows_files *files, sherd_error *
 	return found;
 }
 
-/* A manifest, the marker of who is packing, or shards. */
+/* A manifest, the claim of who is packing, or shards. */
 static int rows_format_probe_folder(shd_evidence *e, sherd_error *err)
 {
 	rows_files files;
 	int found = shd_evidence_inside(e, SHD_ROWS_MANIFEST, err);
 	if (!found)
-		found = shd_evidence_inside(e, SHD_ROWS_MARKER, err);
+		found = shd_evidence_inside(e, SHD_ROWS_CLAIM, err);
 	if (found)
 		return found;
 	TRY(shd_rows_files_open(&files, e->store, e->key, SHD_ROWS_SUFFIX, err));

@@ -10,7 +10,7 @@
 #include "engine/rows/head.h"
 #include "engine/rows/sums.h"
 #include "format/ckpt/shard.h"
-#include "format/rows/marker.h"
+#include "format/rows/claim.h"
 #include "format/rows/shard.h"
 
 #include <sherd/rows.h>
@@ -146,16 +146,16 @@ static int add_all(indexing *x, const rows_files *files, sherd_error *err)
 static int rows_index_check_folder(const indexing *x, const rows_files *files, sherd_error *err)
 {
 	SHD_AUTO_BUF key = {0};
-	bool marker = files->has_marker && !x->options->replace;
+	bool claimed = files->has_claim && !x->options->replace;
 	int rc = SHERD_OK;
-	if (marker)
+	if (claimed)
 		rc = shd_fail(err, SHERD_ECONFLICT, "conflict",
 		              "somebody is writing into the set, or died: the next writer clears what is left");
 	else if (files->has_manifest && !x->options->replace)
 		rc = shd_fail(err, SHERD_EEXIST, "exists", "the set has a manifest");
 	if (rc == SHERD_OK)
 		return rc;
-	TRY(shd_folder_key(&key, x->folder, marker ? SHD_ROWS_MARKER : SHD_ROWS_MANIFEST, err));
+	TRY(shd_folder_key(&key, x->folder, claimed ? SHD_ROWS_CLAIM : SHD_ROWS_MANIFEST, err));
 	return shd_in_object(err, rc, (const char *)key.data);
 }
 
@@ -164,7 +164,7 @@ static int rows_index_choose(indexing *x, const char *const *names, size_t count
 	SHD_DONE(shd_rows_files_done) rows_files files = {0};
 	TRY(shd_rows_files_open(&files, x->store, x->folder, SHD_ROWS_SUFFIX, err));
 	TRY(rows_index_check_folder(x, &files, err));
-	if (files.has_marker) {
+	if (files.has_claim) {
 		TRY(shd_rows_claim_take_over(&x->claim, x->store, x->folder, err));
 		x->has_claim = true;
 	}
@@ -282,8 +282,8 @@ static int know_head(indexing *x, sherd_error *err)
 }
 
 /* Under the old list the next append clears what the dead writer did not publish. Under another one that would take
- * what the user left out: the marker goes, and before the manifest comes, so that no crash leaves both. */
-static int remove_marker(const indexing *x, sherd_error *err)
+ * what the user left out: the claim goes, and before the manifest comes, so that no crash leaves both. */
+static int remove_claim(const indexing *x, sherd_error *err)
 {
 	const char *key = (const char *)x->claim.key.data;
 	return shd_in_object(err, sherd_store_remove_if(x->store, key, x->claim.claim.identity, err), key);
@@ -305,7 +305,7 @@ static int rows_index_run(indexing *x, const char *const *names, size_t count, s
 	shd_rows_manifest again;
 	TRY(shd_rows_manifest_decode(text.data, text.len, x->options->limits, &checked, &again, err));
 	if (x->has_claim && (names || !x->has_old))
-		TRY(remove_marker(x, err));
+		TRY(remove_claim(x, err));
 	return shd_rows_head_write(&x->head, x->store, x->folder, SHD_ROWS_MANIFEST, &text, NULL, &uncertain, err);
 }
 

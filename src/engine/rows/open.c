@@ -241,7 +241,7 @@ static int add_folder(opening *o, const char *folder, const sherd_rows_options *
 	o->rows->has_manifest = files.has_manifest;
 	if (files.has_manifest)
 		return add_manifest(o, folder, &files, err);
-	if (files.has_marker && !(options && options->incomplete))
+	if (files.has_claim && !(options && options->incomplete))
 		return shd_fail(err, SHERD_EINCOMPLETE, "incomplete", "the set is being packed, or its pack died");
 	return add_files(o, &files, err);
 }

@@ -11,7 +11,7 @@
 #include "engine/rows/sums.h"
 #include "format/ckpt/shard.h"
 #include "format/rows/manifest.h"
-#include "format/rows/marker.h"
+#include "format/rows/claim.h"
 #include "format/rows/shard.h"
 
 #include <inttypes.h>
@@ -266,18 +266,18 @@ static int rows_verify_read_manifest(checking *g, sherd_error *err)
 
 static int check_marks(checking *g, sherd_error *err)
 {
-	SHD_AUTO_BUF marker = {0};
+	SHD_AUTO_BUF claim = {0};
 	sherd_error found = {0};
 	TRY(shd_folder_key(&g->manifest_key, g->folder, SHD_ROWS_MANIFEST, err));
-	TRY(shd_folder_key(&marker, g->folder, SHD_ROWS_MARKER, err));
-	const char *key = (const char *)marker.data;
+	TRY(shd_folder_key(&claim, g->folder, SHD_ROWS_CLAIM, err));
+	const char *key = (const char *)claim.data;
 	if (g->files.has_manifest) {
-		if (g->files.has_marker)
+		if (g->files.has_claim)
 			TRY(shd_report_warn(g->report, key, "claimed", err,
 			                    "the set is whole; somebody is appending to it, or died on the way"));
 		return rows_verify_read_manifest(g, err);
 	}
-	if (!g->files.has_marker)
+	if (!g->files.has_claim)
 		return shd_report_warn(g->report, (const char *)g->manifest_key.data, "no-manifest", err,
 		                       "no checksums: only heads and sizes were checked");
 	int rc = shd_fail(&found, SHERD_EINCOMPLETE, "incomplete", "the set is being packed, or its pack died");
@@ -299,7 +299,7 @@ static int rows_verify_check_folder(checking *g, sherd_error *err)
 	int rc = shd_pool_run(g->options->pool, g->count, rows_verify_check_one, g, err);
 	shd_meter_done(&g->meter);
 	TRY(rc);
-	return rows_verify_check_together(g, g->files.has_manifest || !g->files.has_marker, err);
+	return rows_verify_check_together(g, g->files.has_manifest || !g->files.has_claim, err);
 }
 
 static int verify_folder(sherd_report *r, sherd_store *store, const char *folder, const sherd_verify_options *options,

@@ -376,7 +376,7 @@ static int rows_writer_undo(sherd_rows_writer *w)
 	return SHERD_OK;
 }
 
-/* What could not be undone stays under the marker. */
+/* What could not be undone stays under the claim. */
 void sherd_rows_writer_abort(sherd_rows_writer *writer)
 {
 	if (!writer)

@@ -15,7 +15,7 @@ static int take_current_member(shd_json *j, shd_str key, shd_rfdb_current *c, bo
 	if (ours && shd_str_is(key, "fence"))
 		return shd_json_u64(j, &c->fence, err);
 	if (ours && shd_str_is(key, "making"))
-		return shd_json_bool(j, &c->making, err);
+		return shd_json_bool(j, &c->vacant, err);
 	if (ours && !shd_str_is(key, "sha256"))
 		return shd_fail_at(err, SHERD_ECORRUPT, "not-current", shd_json_offset(j),
 		                   "another document of a database: \"%.*s\" does not belong into it",

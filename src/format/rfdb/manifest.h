@@ -166,7 +166,7 @@ void shd_rfdb_edit_encode(const shd_rfdb_edit *e, shd_buf *out);
 typedef struct shd_rfdb_current {
 	uint64_t version;
 	uint64_t fence; /* how often it was replaced since, without another version; only we count it */
-	bool making;    /* there is no version yet: somebody is making the database */
+	bool vacant;    /* there is no version yet: somebody is making the database */
 	shd_seal seal;
 } shd_rfdb_current;
 /* A sealed one has no other keys: another document of ours in its place is refused, "not-current". */

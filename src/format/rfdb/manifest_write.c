@@ -191,7 +191,7 @@ void shd_rfdb_current_encode(const shd_rfdb_current *current, shd_buf *out)
 	shd_json_put_key_u64(&w, "version", current->version);
 	if (current->fence)
 		shd_json_put_key_u64(&w, "fence", current->fence);
-	if (current->making) {
+	if (current->vacant) {
 		shd_json_put_key_bool(&w, "making", true);
 	}
 	shd_seal_put(&w);

@@ -10,7 +10,7 @@
 #define SHD_RFDB_INDEX "manifest_index.json"
 #define SHD_RFDB_PLAN "shard_plan.json"
 #define SHD_RFDB_LOCK "LOCK"
-#define SHD_RFDB_MAKING "graph.making"
+#define SHD_RFDB_CLAIM "graph.making"
 #define SHD_RFDB_MANIFESTS "manifests/"
 #define SHD_RFDB_SEGMENTS "segments/"
 

@@ -50,8 +50,8 @@ int shd_graph_head_read(const graph_place *p, graph_head *out, sherd_error *err)
 	graph_key key;
 	TRY(shd_graph_place_key(p, SHD_RFDB_CURRENT, &key, err));
 	int rc = shd_graph_head_look(p, &head, err);
-	bool making = rc == SHERD_OK && head.current.making;
-	if (making || (rc == SHERD_ENOTFOUND && shd_graph_place_has(p, SHD_RFDB_MAKING, NULL) == 1))
+	bool vacant = rc == SHERD_OK && head.current.vacant;
+	if (vacant || (rc == SHERD_ENOTFOUND && shd_graph_place_has(p, SHD_RFDB_CLAIM, NULL) == 1))
 		rc = shd_fail(err, SHERD_ENOTFOUND, "incomplete",
 		              "the database was not made to the end: make it again");
 	TRY(shd_in_object(err, rc, key.text));
@@ -75,7 +75,7 @@ static int is_published(void *arg, const char *text, size_t len)
 	if (shd_rfdb_current_decode(text, len, &now, NULL) < 0 ||
 	    shd_graph_place_key(v->place, v->manifest->name, &key, NULL) < 0)
 		return -1;
-	if (now.making || now.version < v->version)
+	if (now.vacant || now.version < v->version)
 		return 0;
 	int rc = sherd_store_stat(&stat, v->place->store, key.text, NULL);
 	return rc < 0 ? -1 : strcmp(stat.identity, v->manifest->identity) == 0;
@@ -128,14 +128,14 @@ int shd_graph_head_fence(const graph_place *p, graph_head *head, sherd_error *er
 
 int shd_graph_head_vacate(const graph_place *p, graph_head *head, sherd_error *err)
 {
-	const shd_rfdb_current next = {.making = true, .fence = head->current.fence + 1};
+	const shd_rfdb_current next = {.vacant = true, .fence = head->current.fence + 1};
 	bool unknown;
 	return replace(p, head, &next, NULL, &unknown, err);
 }
 
 int shd_graph_head_create(const graph_place *p, graph_head *head, sherd_error *err)
 {
-	const shd_rfdb_current next = {.making = true};
+	const shd_rfdb_current next = {.vacant = true};
 	bool unknown;
 	*head = (graph_head){0};
 	return replace(p, head, &next, NULL, &unknown, err);

@@ -241,7 +241,7 @@ static bool see_file(void *arg, const char *name, const sherd_stat *stat)
 {
 	collection *c = arg;
 	shd_rfdb_file file;
-	bool left = strncmp(name, STAGING, strlen(STAGING)) == 0 || strcmp(name, SHD_RFDB_MAKING) == 0;
+	bool left = strncmp(name, STAGING, strlen(STAGING)) == 0 || strcmp(name, SHD_RFDB_CLAIM) == 0;
 	if (!left && (!shd_rfdb_file_parse(shd_str_of(name), &file) || c->unknown || is_named(c, file.id)))
 		return true;
 	shd_graph_note(&c->doomed, name, stat);
@@ -254,7 +254,7 @@ static int note_files(collection *c, sherd_error *err)
 {
 	if (c->segments.count)
 		qsort(c->segments.items, c->segments.count, sizeof(uint64_t), gc_compare);
-	TRY(shd_graph_place_list(&c->graph->place, SHD_RFDB_MAKING, see_file, c, err));
+	TRY(shd_graph_place_list(&c->graph->place, SHD_RFDB_CLAIM, see_file, c, err));
 	TRY(shd_graph_place_list(&c->graph->place, SHD_RFDB_SEGMENTS, see_file, c, err));
 	TRY(shd_graph_place_list(&c->graph->place, STAGING, see_file, c, err));
 	return shd_buf_check(&c->doomed, err);

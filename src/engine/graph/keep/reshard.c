@@ -4,7 +4,7 @@
  * end, from which on there is a database. */
 #include "engine/graph/query/edges.h"
 #include "engine/graph/flush/flush.h"
-#include "engine/graph/open/making.h"
+#include "engine/graph/open/creation.h"
 #include "engine/graph/open/open.h"
 
 #include <stdlib.h>
@@ -99,19 +99,19 @@ static int keep_reshard_copy(copying *c, const sherd_graph *from, int64_t time_n
 }
 
 /* Version 2, or 1 when there was nothing to copy. */
-static int keep_reshard_fill(copying *c, graph_making *making, const sherd_graph *from,
+static int keep_reshard_fill(copying *c, graph_creation *creation, const sherd_graph *from,
                              const sherd_graph_reshard_options *o, sherd_error *err)
 {
-	TRY(shd_graph_open_making(&c->to, making->place, &making->head, o->pool, err));
+	TRY(shd_graph_open_creation(&c->to, creation->place, &creation->head, o->pool, err));
 	shd_meter_init(&c->meter, o->progress, 0);
 	int rc = keep_reshard_copy(c, from, o->time_ns, err);
 	shd_meter_done(&c->meter);
-	making->head = c->to->head;
+	creation->head = c->to->head;
 	if (rc == SHERD_OK && c->to->version == 1)
-		rc = shd_graph_making_publish(making, err);
+		rc = shd_graph_creation_publish(creation, err);
 	/* Folders may have been made for all that were planned. */
-	if (making->shards < c->to->plan.shard_count)
-		making->shards = c->to->plan.shard_count;
+	if (creation->shards < c->to->plan.shard_count)
+		creation->shards = c->to->plan.shard_count;
 	sherd_graph_close(c->to);
 	return rc;
 }
@@ -125,12 +125,12 @@ int sherd_graph_reshard(const sherd_graph *from, sherd_store *store, const char 
 	sherd_error failure = {0};
 	copying c = {.memory = o->memory ? o->memory : PIECE, .err = &failure};
 	graph_place place;
-	graph_making making;
+	graph_creation creation;
 	TRY(shd_graph_place_init(&place, store, folder, NULL, err));
-	int rc = shd_graph_making_begin(&making, &place, layout, o->time_ns, &failure);
+	int rc = shd_graph_creation_begin(&creation, &place, layout, o->time_ns, &failure);
 	if (rc == SHERD_OK) {
-		rc = keep_reshard_fill(&c, &making, from, o, &failure);
-		rc = shd_graph_making_end(&making, shd_graph_head_judge(&place, &making.head, rc, &failure));
+		rc = keep_reshard_fill(&c, &creation, from, o, &failure);
+		rc = shd_graph_creation_end(&creation, shd_graph_head_judge(&place, &creation.head, rc, &failure));
 	}
 	rc = shd_at_index(&failure, shd_in_object(&failure, rc, folder), SHERD_NO_INDEX);
 	shd_graph_place_done(&place);

@@ -1,6 +1,6 @@
 #include "engine/graph/open/create.h"
 
-#include "engine/graph/open/making.h"
+#include "engine/graph/open/creation.h"
 
 int shd_graph_make_shards(const graph_place *p, uint32_t from, uint32_t to, sherd_error *err)
 {
@@ -44,11 +44,11 @@ int sherd_graph_create(sherd_store *store, const char *folder, const sherd_graph
                        sherd_error *err)
 {
 	graph_place place;
-	graph_making making;
+	graph_creation creation;
 	TRY(shd_graph_place_init(&place, store, folder, NULL, err));
-	int rc = shd_graph_making_begin(&making, &place, layout, time_ns, err);
+	int rc = shd_graph_creation_begin(&creation, &place, layout, time_ns, err);
 	if (rc == SHERD_OK)
-		rc = shd_graph_making_end(&making, shd_graph_making_publish(&making, err));
+		rc = shd_graph_creation_end(&creation, shd_graph_creation_publish(&creation, err));
 	shd_graph_place_done(&place);
 	return shd_in_object(err, rc, folder);
 }

@@ -304,8 +304,8 @@ int sherd_graph_open(sherd_graph **out, sherd_store *store, const char *folder, 
 	return SHERD_OK;
 }
 
-int shd_graph_open_making(sherd_graph **out, const graph_place *p, const graph_head *head, sherd_pool *pool,
-                          sherd_error *err)
+int shd_graph_open_creation(sherd_graph **out, const graph_place *p, const graph_head *head, sherd_pool *pool,
+                            sherd_error *err)
 {
 	SHD_AUTO(sherd_graph, sherd_graph_close) g = graph_make(GRAPH_WRITER, pool);
 	if (!g)

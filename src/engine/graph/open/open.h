@@ -10,8 +10,8 @@ int shd_graph_lock_writer(const graph_place *p, sherd_lock **out, sherd_error *e
 
 /* A writer at version 1 of a database that is being made: nothing names its version yet, and whoever makes it holds
  * the lock. */
-int shd_graph_open_making(sherd_graph **out, const graph_place *p, const graph_head *head, sherd_pool *pool,
-                          sherd_error *err);
+int shd_graph_open_creation(sherd_graph **out, const graph_place *p, const graph_head *head, sherd_pool *pool,
+                            sherd_error *err);
 
 /* Removes manifests above the version of the head, which nobody committed: one could become a part of a later version.
  * Whoever was about to commit one is refused from then on. */

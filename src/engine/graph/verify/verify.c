@@ -40,7 +40,7 @@ static int decode_current(graph_checking *c, shd_str text, shd_seal *seal, sherd
 {
 	shd_rfdb_current *current = &c->head.current;
 	TRY(shd_rfdb_current_decode(text.ptr, text.len, current, err));
-	if (current->making)
+	if (current->vacant)
 		return shd_fail(err, SHERD_ENOTFOUND, "incomplete",
 		                "the database was not made to the end: make it again");
 	*seal = current->seal;

@@ -253,7 +253,7 @@ TEST(a_set_that_is_being_packed_is_incomplete)
 	assert_ok(sherd_rows_open_folder(&rows, STORE, "d", &(sherd_rows_options){.incomplete = true}, err));
 	assert_int_equal(sherd_rows_total(rows), 2);
 	sherd_rows_close(rows);
-	/* A marker in a folder below is that folder's. */
+	/* A claim in a folder below is that folder's. */
 	assert_ok(sherd_store_remove(STORE, "d/rows.packing", err));
 	object_put(STORE, "d/e/rows.packing", "", 0);
 	assert_ok(sherd_rows_open_folder(&rows, STORE, "d", NULL, err));

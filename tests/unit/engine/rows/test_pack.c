@@ -100,7 +100,7 @@ static void assert_rows(sherd_store *store, const char *folder, uint64_t rows, u
 
 /* ---- sets */
 
-TEST(a_set_is_shards_and_a_manifest_and_no_marker)
+TEST(a_set_is_shards_and_a_manifest_and_no_claim)
 {
 	assert_ok(pack(STORE, "a/b", 10, 4, err));
 	assert_keys(STORE, "a/b/part-00000.shard a/b/part-00001.shard a/b/part-00002.shard a/b/rows.manifest.json ");
@@ -210,7 +210,7 @@ TEST(what_a_dead_pack_left_is_removed_and_packing_starts_over)
 	assert_rows(STORE, "d", 10, WIDTH, NULL);
 }
 
-TEST(a_dead_marker_gives_no_right_to_what_no_pack_wrote)
+TEST(a_dead_claim_gives_no_right_to_what_no_pack_wrote)
 {
 	NEEDS(SHERD_CAP_LOCK);
 	put(STORE, "d/rows.packing", "", 0);
@@ -221,7 +221,7 @@ TEST(a_dead_marker_gives_no_right_to_what_no_pack_wrote)
 	assert_keys(STORE, "d/part-0.shard d/part-000000.shard ");
 }
 
-TEST(a_dead_marker_beside_a_manifest_is_all_that_goes)
+TEST(a_dead_claim_beside_a_manifest_is_all_that_goes)
 {
 	NEEDS(SHERD_CAP_LOCK);
 	assert_ok(pack(STORE, "d", 10, 10, err));
@@ -563,7 +563,7 @@ TEST(a_foreign_folder_with_wrong_files_is_refused_before_anything_is_written)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		BACKEND_TEST(a_set_is_shards_and_a_manifest_and_no_marker),
+		BACKEND_TEST(a_set_is_shards_and_a_manifest_and_no_claim),
 		BACKEND_TEST(a_set_may_lie_at_the_root_and_end_with_a_full_shard),
 		BACKEND_TEST(the_manifest_tells_rows_sizes_and_hashes),
 		BACKEND_TEST(the_same_rows_give_the_same_bytes),
@@ -571,8 +571,8 @@ int main(void)
 		BACKEND_TEST(what_cannot_be_packed_is_refused_before_anything_is_written),
 		BACKEND_TEST(a_folder_with_shards_or_a_manifest_is_left_alone),
 		BACKEND_TEST(what_a_dead_pack_left_is_removed_and_packing_starts_over),
-		BACKEND_TEST(a_dead_marker_gives_no_right_to_what_no_pack_wrote),
-		BACKEND_TEST(a_dead_marker_beside_a_manifest_is_all_that_goes),
+		BACKEND_TEST(a_dead_claim_gives_no_right_to_what_no_pack_wrote),
+		BACKEND_TEST(a_dead_claim_beside_a_manifest_is_all_that_goes),
 		BACKEND_TEST(of_two_packs_at_once_the_second_is_refused),
 		BACKEND_TEST(a_source_that_fails_leaves_nothing),
 		BACKEND_TEST(progress_counts_to_the_end_and_can_cancel),

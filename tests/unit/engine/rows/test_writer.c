@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "codec/floats.h"
 #include "engine/rows/rows.h"
-#include "format/rows/marker.h"
+#include "format/rows/claim.h"
 
 #include <sherd/verify.h>
 
@@ -165,7 +165,7 @@ TEST(of_two_writers_the_second_is_refused)
 	assert_rows(STORE, "d", 10);
 }
 
-/* Somebody removed the marker by hand: the manifest decides. */
+/* Somebody removed the claim by hand: the manifest decides. */
 TEST(of_two_writers_without_a_lock_one_wins_and_the_other_is_told)
 {
 	sherd_rows_writer *slow, *quick;
@@ -191,11 +191,11 @@ TEST(who_was_taken_for_dead_cannot_publish_what_is_gone)
 	write_set(STORE, "d", 4);
 	assert_ok(sherd_rows_writer_open(&slow, STORE, "d", WIDTH, &more, err));
 	assert_ok(append(slow, 100, 9, err));
-	SHD_AUTO_BUF marker = {0};
-	const shd_rows_marker dead = {.has_first = true, .first = 1, .process = 1};
-	shd_rows_marker_encode(&dead, &marker);
+	SHD_AUTO_BUF claim = {0};
+	const shd_rows_claim dead = {.has_first = true, .first = 1, .process = 1};
+	shd_rows_claim_encode(&dead, &claim);
 	assert_ok(sherd_store_remove(STORE, "d/rows.packing", err));
-	assert_ok(sherd_store_put(STORE, "d/rows.packing", SHERD_WRITE_NEW, marker.data, marker.len, err));
+	assert_ok(sherd_store_put(STORE, "d/rows.packing", SHERD_WRITE_NEW, claim.data, claim.len, err));
 	assert_ok(sherd_rows_writer_open(&next, STORE, "d", WIDTH, &more, err));
 	assert_keys(STORE, "d/part-00000.shard d/rows.manifest.json d/rows.packing ");
 	sherd_rows_writer_abort(next);
@@ -208,14 +208,14 @@ TEST(what_a_dead_writer_left_goes_and_nothing_else)
 {
 	NEEDS(SHERD_CAP_LOCK);
 	sherd_rows_writer *w;
-	SHD_AUTO_BUF marker = {0};
-	const shd_rows_marker dead = {.has_first = true, .first = 3, .process = 1};
+	SHD_AUTO_BUF claim = {0};
+	const shd_rows_claim dead = {.has_first = true, .first = 3, .process = 1};
 	write_set(STORE, "d", 6); /* parts 0 and 1 */
 	assert_ok(sherd_store_put(STORE, "d/part-00002.shard", SHERD_WRITE_NEW, "somebody's", 10, err));
 	assert_ok(sherd_store_put(STORE, "d/part-00003.shard", SHERD_WRITE_NEW, "left", 4, err));
 	assert_ok(sherd_store_put(STORE, "d/part-00004.shard", SHERD_WRITE_NEW, "left", 4, err));
-	shd_rows_marker_encode(&dead, &marker);
-	assert_ok(sherd_store_put(STORE, "d/rows.packing", SHERD_WRITE_NEW, marker.data, marker.len, err));
+	shd_rows_claim_encode(&dead, &claim);
+	assert_ok(sherd_store_put(STORE, "d/rows.packing", SHERD_WRITE_NEW, claim.data, claim.len, err));
 	assert_rows(STORE, "d", 6);
 	assert_ok(sherd_rows_writer_open(&w, STORE, "d", WIDTH, &more, err));
 	assert_ok(append(w, 6, 2, err));
@@ -427,18 +427,18 @@ TEST(the_foreign_layout_is_written_as_it_is_read)
 	assert_refused(SHERD_EUNSUPPORTED, "unknown-format", sherd_rows_writer_open(&w, STORE, "r", 0, &more, err));
 	if (!CAN(SHERD_CAP_LOCK))
 		return; /* nobody is known to be dead */
-	/* A writer that died before it removed its marker had finished. */
-	SHD_AUTO_BUF marker = {0};
-	const shd_rows_marker dead = {.has_first = true, .process = 1};
-	shd_rows_marker_encode(&dead, &marker);
-	assert_ok(sherd_store_put(STORE, "r/rows.packing", SHERD_WRITE_NEW, marker.data, marker.len, err));
+	/* A writer that died before it removed its claim had finished. */
+	SHD_AUTO_BUF claim = {0};
+	const shd_rows_claim dead = {.has_first = true, .process = 1};
+	shd_rows_claim_encode(&dead, &claim);
+	assert_ok(sherd_store_put(STORE, "r/rows.packing", SHERD_WRITE_NEW, claim.data, claim.len, err));
 	assert_residual(STORE, "r", 9);
 	assert_refused(SHERD_EEXIST, "exists", write_residual(STORE, "r", 9, err));
 	assert_keys(STORE, "r/manifest.json r/part-00000.bf16 r/part-00001.bf16 r/part-00002.bf16 ");
 	assert_residual(STORE, "r", 9);
 	/* One that died before its manifest left nothing of worth. */
 	assert_ok(sherd_store_remove(STORE, "r/manifest.json", err));
-	assert_ok(sherd_store_put(STORE, "r/rows.packing", SHERD_WRITE_NEW, marker.data, marker.len, err));
+	assert_ok(sherd_store_put(STORE, "r/rows.packing", SHERD_WRITE_NEW, claim.data, claim.len, err));
 	assert_ok(write_residual(STORE, "r", 2, err));
 	assert_residual(STORE, "r", 2);
 }
@@ -490,16 +490,16 @@ TEST(a_list_that_can_be_read_stays_when_it_is_indexed_anew)
 	assert_rows(STORE, "d", 1);
 }
 
-/* Parts 0 and 1 are a set; part 2 and the marker are of a writer that died. */
+/* Parts 0 and 1 are a set; part 2 and the claim are of a writer that died. */
 static void leave_dead(sherd_store *store, const char *manifest)
 {
-	SHD_AUTO_BUF marker = {0};
-	const shd_rows_marker dead = {.has_first = true, .first = 2, .process = 1};
+	SHD_AUTO_BUF claim = {0};
+	const shd_rows_claim dead = {.has_first = true, .first = 2, .process = 1};
 	write_set(store, "d", 6);
 	assert_ok(sherd_rows_write_shard(store, "d/part-00002.shard", (const double[]){48, 49, 50}, 1, WIDTH, NULL,
 	                                 NULL, err));
-	shd_rows_marker_encode(&dead, &marker);
-	assert_ok(sherd_store_put(store, "d/rows.packing", SHERD_WRITE_NEW, marker.data, marker.len, err));
+	shd_rows_claim_encode(&dead, &claim);
+	assert_ok(sherd_store_put(store, "d/rows.packing", SHERD_WRITE_NEW, claim.data, claim.len, err));
 	if (manifest)
 		assert_ok(sherd_store_put(store, "d/rows.manifest.json", SHERD_WRITE_REPLACE, manifest,
 		                          strlen(manifest), err));
@@ -514,7 +514,7 @@ static void grow_by_two(sherd_store *store, uint64_t before)
 	assert_rows(store, "d", before + 2);
 }
 
-TEST(a_damaged_manifest_under_a_dead_writers_marker_is_replaced)
+TEST(a_damaged_manifest_under_a_dead_writers_claim_is_replaced)
 {
 	NEEDS(SHERD_CAP_LOCK);
 	const sherd_rows_index_options again = {.replace = true};
@@ -545,7 +545,7 @@ TEST(a_dead_writers_part_can_be_listed_by_its_name)
 	grow_by_two(STORE, 7);
 }
 
-TEST(a_dead_writers_marker_does_not_keep_a_list_from_being_indexed_anew)
+TEST(a_dead_writers_claim_does_not_keep_a_list_from_being_indexed_anew)
 {
 	NEEDS(SHERD_CAP_LOCK);
 	const sherd_rows_index_options again = {.replace = true};
@@ -593,9 +593,9 @@ int main(void)
 		BACKEND_TEST(the_foreign_layout_is_written_as_it_is_read),
 		BACKEND_TEST(shards_without_a_manifest_get_one),
 		BACKEND_TEST(a_list_that_can_be_read_stays_when_it_is_indexed_anew),
-		BACKEND_TEST(a_damaged_manifest_under_a_dead_writers_marker_is_replaced),
+		BACKEND_TEST(a_damaged_manifest_under_a_dead_writers_claim_is_replaced),
 		BACKEND_TEST(a_dead_writers_part_can_be_listed_by_its_name),
-		BACKEND_TEST(a_dead_writers_marker_does_not_keep_a_list_from_being_indexed_anew),
+		BACKEND_TEST(a_dead_writers_claim_does_not_keep_a_list_from_being_indexed_anew),
 		BACKEND_TEST(what_cannot_be_listed_is_refused),
 	};
 	return run_for_backends(tests, COUNT_OF(tests));

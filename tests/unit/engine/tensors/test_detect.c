@@ -287,7 +287,7 @@ TEST(a_folder_of_a_local_store_can_share_its_name_with_a_prefix)
 	scratch_remove(folder);
 }
 
-TEST(a_folder_of_rows_is_told_by_its_shards_manifest_or_marker)
+TEST(a_folder_of_rows_is_told_by_its_shards_manifest_or_claim)
 {
 	put("d/.shard", "GAMSAE01", 8);
 	put("d/a.shards", "GAMSAE01", 8);
@@ -322,7 +322,7 @@ TEST(a_foreign_folder_is_told_by_what_its_manifest_says)
 		put("d/manifest.json", yes[i], strlen(yes[i]));
 		assert_int_equal(format_of(store, "d"), SHERD_FORMAT_ROWS_BF16);
 	}
-	/* Whose marker is still there had finished; beside any other manifest.json rows are being packed. */
+	/* Whose claim is still there had finished; beside any other manifest.json rows are being packed. */
 	put("d/rows.packing", "", 0);
 	assert_int_equal(format_of(store, "d"), SHERD_FORMAT_ROWS_BF16);
 	put("d/manifest.json", "{}", 2);
@@ -375,7 +375,7 @@ int main(void)
 		CASE(archives_of_others_are_named),
 		CASE(a_prefix_is_a_checkpoint_once_its_metadata_is_there),
 		CASE(a_key_whose_metadata_could_have_no_name_is_not_found),
-		CASE(a_folder_of_rows_is_told_by_its_shards_manifest_or_marker),
+		CASE(a_folder_of_rows_is_told_by_its_shards_manifest_or_claim),
 		CASE(a_foreign_folder_is_told_by_what_its_manifest_says),
 		CASE(a_folder_of_rows_hides_no_committed_checkpoint),
 		CASE(a_large_tree_below_a_folder_is_passed_by),

@@ -308,11 +308,11 @@ TEST(small_files_read_back)
 	                    .tagged_count = 3,
 	                    .segments = {removed, 2}};
 	shd_rfdb_config c = {.shards = 65535, .planner = SHD_RFDB_DIRECTORY, .created_at = 17};
-	shd_rfdb_current head = {.version = UINT64_MAX, .fence = 7, .making = true};
+	shd_rfdb_current head = {.version = UINT64_MAX, .fence = 7, .vacant = true};
 	shd_rfdb_current_encode(&head, &current);
 	head = (shd_rfdb_current){0};
 	assert_ok(shd_rfdb_current_decode(current.data, current.len, &head, err));
-	assert_true(head.version == UINT64_MAX && head.fence == 7 && head.making && head.seal == SHD_SEAL_GOOD);
+	assert_true(head.version == UINT64_MAX && head.fence == 7 && head.vacant && head.seal == SHD_SEAL_GOOD);
 	shd_rfdb_config_encode(&c, &config);
 	assert_ok(shd_rfdb_config_decode(config.data, config.len, &c, err));
 	assert_true(c.shards == 65535 && c.planner == SHD_RFDB_DIRECTORY && c.created_at == 17);

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "format/rows/manifest.h"
-#include "format/rows/marker.h"
+#include "format/rows/claim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -231,19 +231,19 @@ TEST(a_foreign_list_is_refused_for_these_reasons)
 	}
 }
 
-TEST(the_marker_says_who_is_packing)
+TEST(the_claim_says_who_is_packing)
 {
 	SHD_AUTO_BUF text = {0};
-	shd_rows_marker in = {.time_ns = 1767960000000000000, .process = 42, .host = "here"}, out;
-	shd_rows_marker_encode(&in, &text);
+	shd_rows_claim in = {.time_ns = 1767960000000000000, .process = 42, .host = "here"}, out;
+	shd_rows_claim_encode(&in, &text);
 	assert_ok(shd_buf_check(&text, err));
 	assert_non_null(memmem(text.data, text.len, "2026-01-09T12:00:00Z", 20));
-	assert_ok(shd_rows_marker_decode(text.data, text.len, &out, err));
+	assert_ok(shd_rows_claim_decode(text.data, text.len, &out, err));
 	assert_int_equal(out.time_ns, in.time_ns);
 	assert_int_equal(out.process, 42);
 	assert_string_equal(out.host, "here");
 	text.data[5] ^= 1;
-	assert_refused(SHERD_ECORRUPT, "bad-seal", shd_rows_marker_decode(text.data, text.len, &out, err));
+	assert_refused(SHERD_ECORRUPT, "bad-seal", shd_rows_claim_decode(text.data, text.len, &out, err));
 }
 
 /* Of the three documents a text can be one at most. */
@@ -251,11 +251,11 @@ static void check_input(const char *name, const uint8_t *data, size_t len)
 {
 	shd_arena arena = {0};
 	shd_rows_manifest m;
-	shd_rows_marker marker;
+	shd_rows_claim claim;
 	sherd_error e = {0};
 	int accepted = (shd_rows_manifest_decode(data, len, NULL, &arena, &m, &e) == SHERD_OK) +
 	               (shd_rows_bf16_decode(data, len, NULL, &arena, &m, NULL) == SHERD_OK) +
-	               (shd_rows_marker_decode(data, len, &marker, NULL) == SHERD_OK);
+	               (shd_rows_claim_decode(data, len, &claim, NULL) == SHERD_OK);
 	shd_arena_done(&arena);
 	if (name[0] == 'y' && accepted != 1)
 		fail_msg("%s: refused: %s", name, e.message);
@@ -280,7 +280,7 @@ int main(void)
 		cmocka_unit_test(the_example_of_the_document_is_a_manifest),
 		cmocka_unit_test(a_foreign_list_keeps_its_own_order),
 		cmocka_unit_test(a_foreign_list_is_refused_for_these_reasons),
-		cmocka_unit_test(the_marker_says_who_is_packing),
+		cmocka_unit_test(the_claim_says_who_is_packing),
 		cmocka_unit_test(the_corpus_is_judged_as_its_names_say),
 	};
 	return cmocka_run_group_tests_name("rows_manifest", tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
-#include "engine/graph/open/making.h"
+#include "engine/graph/open/creation.h"
 #include "engine/graph/disk/version.h"
 
 #include <sherd/sys/backend.h>
@@ -232,16 +232,16 @@ TEST(who_gives_up_leaves_a_LOCK_of_somebody_else)
 	char *folder = scratch_make();
 	SCOPED_STORE store = NULL;
 	graph_place place;
-	graph_making m;
+	graph_creation m;
 	assert_ok(sherd_store_open_local(&store, folder, NULL, err));
 	assert_ok(shd_graph_place_init(&place, store, "db", NULL, err));
 	for (int other = 0; other < 2; other++) {
-		assert_ok(shd_graph_making_begin(&m, &place, NULL, 1, err));
+		assert_ok(shd_graph_creation_begin(&m, &place, NULL, 1, err));
 		if (other) {
 			assert_ok(sherd_store_remove(store, "db/LOCK", err));
 			put(store, "db/LOCK");
 		}
-		assert_int_equal(shd_graph_making_end(&m, SHERD_EIO), SHERD_EIO);
+		assert_int_equal(shd_graph_creation_end(&m, SHERD_EIO), SHERD_EIO);
 		assert_true(is_there(store, "db/LOCK") == (other == 1));
 	}
 	shd_graph_place_done(&place);
@@ -260,5 +260,5 @@ int main(void)
 		cmocka_unit_test(a_folder_that_somebody_else_gave_up_is_made_again),
 		cmocka_unit_test(who_gives_up_leaves_a_LOCK_of_somebody_else),
 	};
-	return cmocka_run_group_tests_name("engine/graph_making", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("engine/graph_creation", tests, NULL, NULL);
 }

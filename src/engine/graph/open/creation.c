@@ -1,4 +1,4 @@
-#include "engine/graph/open/making.h"
+#include "engine/graph/open/creation.h"
 
 #include "engine/graph/open/create.h"
 #include "engine/graph/open/open.h"
@@ -65,7 +65,7 @@ static int note_parts(const graph_place *p, shd_buf *parts, sherd_error *err)
 
 /* ---- clearing */
 
-static int remove_folders(const graph_making *m, sherd_error *err)
+static int remove_folders(const graph_creation *m, sherd_error *err)
 {
 	char name[SHD_RFDB_NAME_MAX];
 	for (uint32_t shard = 0; shard < m->shards; shard++) {
@@ -79,19 +79,19 @@ static int remove_folders(const graph_making *m, sherd_error *err)
 /* What is there is ours as long as the head is: it is noted, then the head is taken so that nobody else can be about to
  * publish it, then it goes. graph.making and the head go last, so that what cannot be removed is known for what it is.
  * All that happens under the lock: who has it next makes the same folders. Who never had the claim has made none. */
-static int making_undo(graph_making *m, sherd_error *err)
+static int creation_undo(graph_creation *m, sherd_error *err)
 {
-	if (m->claimed) {
+	if (m->has_head) {
 		SHD_AUTO_BUF parts = {0};
 		TRY(note_parts(m->place, &parts, err));
 		TRY(shd_graph_head_vacate(m->place, &m->head, err));
 		TRY(shd_graph_remove_noted(m->place, &parts, err));
 		if (m->missing)
 			TRY(remove_folders(m, err));
-		TRY(shd_graph_place_remove(m->place, SHD_RFDB_MAKING, err));
+		TRY(shd_graph_place_remove(m->place, SHD_RFDB_CLAIM, err));
 		TRY(shd_graph_place_remove_if(m->place, SHD_RFDB_CURRENT, m->head.identity, err));
-	} else if (m->marked) {
-		TRY(shd_graph_place_remove(m->place, SHD_RFDB_MAKING, err));
+	} else if (m->claimed) {
+		TRY(shd_graph_place_remove(m->place, SHD_RFDB_CLAIM, err));
 	}
 	if (!m->lock.joined)
 		TRY(shd_claim_drop(&m->lock, err));
@@ -99,9 +99,9 @@ static int making_undo(graph_making *m, sherd_error *err)
 	return SHERD_OK;
 }
 
-/* ---- making */
+/* ---- creation */
 
-static int write_empty_plan(graph_making *m, uint32_t min_files, sherd_error *err)
+static int write_empty_plan(graph_creation *m, uint32_t min_files, sherd_error *err)
 {
 	shd_rfdb_plan plan;
 	shd_rfdb_plan_init(&plan, min_files);
@@ -110,7 +110,7 @@ static int write_empty_plan(graph_making *m, uint32_t min_files, sherd_error *er
 	return rc;
 }
 
-static int write_first_version(graph_making *making, uint64_t created_at, sherd_error *err)
+static int write_first_version(graph_creation *creation, uint64_t created_at, sherd_error *err)
 {
 	SHD_AUTO_BUF manifest = {0};
 	SHD_AUTO_BUF index = {0};
@@ -118,18 +118,18 @@ static int write_first_version(graph_making *making, uint64_t created_at, sherd_
 	const shd_rfdb_manifest m = {.version = 1, .created_at = created_at, .counts = {.known = true, .placed = true}};
 	const shd_rfdb_snapshot snapshot = {.version = 1, .created_at = created_at};
 	const shd_rfdb_index x = {.latest = 1, .snapshots = &snapshot, .count = 1};
-	const sherd_write_options o = {.mode = SHERD_WRITE_NEW, .identity = making->manifest_identity};
+	const sherd_write_options o = {.mode = SHERD_WRITE_NEW, .identity = creation->manifest_identity};
 	shd_rfdb_manifest_name(1, false, name);
 	shd_rfdb_manifest_encode(&m, &manifest);
 	shd_rfdb_index_encode(&x, &index);
-	int rc = shd_graph_place_write(making->place, name, &o, &manifest, err);
+	int rc = shd_graph_place_write(creation->place, name, &o, &manifest, err);
 	if (rc == SHERD_EEXIST)
 		return shd_graph_head_fail(err);
 	TRY(rc);
-	return shd_graph_place_put(making->place, SHD_RFDB_INDEX, SHERD_WRITE_REPLACE, &index, err);
+	return shd_graph_place_put(creation->place, SHD_RFDB_INDEX, SHERD_WRITE_REPLACE, &index, err);
 }
 
-static int making_make(graph_making *m, const sherd_graph_layout *layout, uint64_t created_at, sherd_error *err)
+static int creation_make(graph_creation *m, const sherd_graph_layout *layout, uint64_t created_at, sherd_error *err)
 {
 	const graph_place *p = m->place;
 	bool hash = layout->planner == SHERD_GRAPH_HASH;
@@ -149,7 +149,7 @@ static int making_make(graph_making *m, const sherd_graph_layout *layout, uint64
 static int check_absent(const graph_place *p, graph_head *head, sherd_error *err)
 {
 	int rc = shd_graph_head_look(p, head, NULL);
-	if (rc == SHERD_OK && head->current.making)
+	if (rc == SHERD_OK && head->current.vacant)
 		return 1;
 	if (rc != SHERD_OK) {
 		rc = shd_graph_place_has(p, SHD_RFDB_CURRENT, err);
@@ -160,21 +160,21 @@ static int check_absent(const graph_place *p, graph_head *head, sherd_error *err
 }
 
 /* The head becomes ours. Parts were noted before: whoever wrote them cannot publish them any more. */
-static int making_take_head(graph_making *m, bool there, bool parts, sherd_error *err)
+static int creation_take_head(graph_creation *m, bool there, bool parts, sherd_error *err)
 {
 	const graph_place *p = m->place;
 	const shd_buf nothing = {0};
 	if (there)
 		return shd_graph_head_fence(p, &m->head, err);
-	int rc = shd_graph_place_has(p, SHD_RFDB_MAKING, err);
+	int rc = shd_graph_place_has(p, SHD_RFDB_CLAIM, err);
 	TRY(rc);
 	if (!rc && parts)
 		return shd_fail(err, SHERD_EEXIST, "leftovers",
 		                "parts of a database, but no " SHD_RFDB_CURRENT ": remove them first");
 	if (!rc) {
 		sherd_error failure = {0};
-		rc = shd_graph_place_put(p, SHD_RFDB_MAKING, SHERD_WRITE_NEW, &nothing, &failure);
-		m->marked = rc == SHERD_OK;
+		rc = shd_graph_place_put(p, SHD_RFDB_CLAIM, SHERD_WRITE_NEW, &nothing, &failure);
+		m->claimed = rc == SHERD_OK;
 		if (rc < 0 && rc != SHERD_EEXIST)
 			return shd_pass(err, rc, &failure);
 	}
@@ -185,37 +185,37 @@ static int making_take_head(graph_making *m, bool there, bool parts, sherd_error
 }
 
 /* Whoever left a head without a version is dead, or will be refused. */
-static int making_claim(graph_making *m, sherd_error *err)
+static int creation_claim(graph_creation *m, sherd_error *err)
 {
 	SHD_AUTO_BUF parts = {0};
 	int there = check_absent(m->place, &m->head, err);
 	TRY(there);
 	TRY(note_parts(m->place, &parts, err));
-	TRY(making_take_head(m, there, parts.len, err));
-	m->claimed = true;
+	TRY(creation_take_head(m, there, parts.len, err));
+	m->has_head = true;
 	return shd_graph_remove_noted(m->place, &parts, err);
 }
 
-int shd_graph_making_begin(graph_making *m, const graph_place *p, const sherd_graph_layout *layout, int64_t time_ns,
-                           sherd_error *err)
+int shd_graph_creation_begin(graph_creation *m, const graph_place *p, const sherd_graph_layout *layout, int64_t time_ns,
+                             sherd_error *err)
 {
 	static const sherd_graph_layout defaults = {0};
 	layout = layout ? layout : &defaults;
-	*m = (graph_making){.place = p};
+	*m = (graph_creation){.place = p};
 	TRY(check_layout(layout, err));
 	TRY(check_absent(p, &m->head, err));
 	TRY(shd_folder_missing(p->store, p->folder, &m->missing, err));
 	int rc = shd_graph_claim_writer(&m->lock, p, err);
 	if (rc == SHERD_OK)
-		rc = making_claim(m, err);
+		rc = creation_claim(m, err);
 	if (rc == SHERD_OK)
-		rc = shd_graph_head_judge(p, &m->head,
-		                          making_make(m, layout, time_ns > 0 ? (uint64_t)time_ns / 1000000000 : 0, err),
-		                          err);
-	return rc < 0 ? shd_graph_making_end(m, rc) : SHERD_OK;
+		rc = shd_graph_head_judge(
+			p, &m->head, creation_make(m, layout, time_ns > 0 ? (uint64_t)time_ns / 1000000000 : 0, err),
+			err);
+	return rc < 0 ? shd_graph_creation_end(m, rc) : SHERD_OK;
 }
 
-int shd_graph_making_publish(graph_making *m, sherd_error *err)
+int shd_graph_creation_publish(graph_creation *m, sherd_error *err)
 {
 	char name[SHD_RFDB_NAME_MAX];
 	bool unknown;
@@ -223,13 +223,13 @@ int shd_graph_making_publish(graph_making *m, sherd_error *err)
 	return shd_graph_head_advance(m->place, &m->head, 1, &(graph_made){name, m->manifest_identity}, &unknown, err);
 }
 
-int shd_graph_making_end(graph_making *m, int rc)
+int shd_graph_creation_end(graph_creation *m, int rc)
 {
 	/* A graph.making beside current.json means nothing, and the collector removes it. */
 	if (rc == SHERD_OK)
-		(void)shd_graph_place_remove(m->place, SHD_RFDB_MAKING, NULL);
+		(void)shd_graph_place_remove(m->place, SHD_RFDB_CLAIM, NULL);
 	else
-		(void)making_undo(m, NULL);
+		(void)creation_undo(m, NULL);
 	shd_claim_leave(&m->lock);
 	return rc;
 }
