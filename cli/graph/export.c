@@ -139,7 +139,7 @@ static int graph_export_tell(cli_state *cli, const cli_db *db, const cli_exporte
 static int graph_export_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	CLI_AUTO_DB db = {0};
-	cli_exported done;
+	cli_exported done = {0};
 	const cli_sources to = {cli_args_text(args, "nodes"), cli_args_text(args, "edges")};
 	bool printed = is_stdout(to.nodes) || is_stdout(to.edges);
 	if (!to.nodes && !to.edges)

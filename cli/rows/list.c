@@ -42,7 +42,7 @@ static int find_common(char **real, char *const *paths, size_t count, size_t *co
 static int open_files(cli_place *place, char **real, char *const *paths, size_t count, size_t *common, sherd_error *err)
 {
 	TRY(find_common(real, paths, count, common, err));
-	CLI_AUTO_FREE char *folder = strndup(real[0], *common);
+	CLI_AUTO_FREE char *folder = real[0] ? strndup(real[0], *common) : NULL;
 	return folder ? cli_place_open_folder(place, folder, err) : cli_no_memory(err);
 }
 
@@ -76,7 +76,7 @@ static int keep_names(cli_place *place, char *const *names, size_t common, char 
 	place->paths = paths;
 	place->count = count;
 	for (size_t i = 0; place->keys && i < count; i++)
-		if (!(place->keys[i] = strdup(names[i] + common)))
+		if (!names[i] || !(place->keys[i] = strdup(names[i] + common)))
 			return cli_no_memory(err);
 	return place->keys ? SHERD_OK : cli_no_memory(err);
 }
