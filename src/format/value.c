@@ -11,20 +11,14 @@
 #define JSON_TYPE "JSON"
 #define ARRAY_MARK "[]"
 
-static const sherd_dtype scalars[] = {SHERD_BOOL, SHERD_U8,  SHERD_I8,  SHERD_U16, SHERD_I16, SHERD_U32,
-                                      SHERD_I32,  SHERD_U64, SHERD_I64, SHERD_F32, SHERD_F64, SHERD_UTF8};
-
-bool shd_value_is_scalar(sherd_dtype type)
-{
-	for (size_t i = 0; i < COUNT_OF(scalars); i++)
-		if (scalars[i] == type)
-			return true;
-	return false;
-}
-
 static bool is_real(sherd_dtype type)
 {
 	return type == SHERD_F32 || type == SHERD_F64;
+}
+
+bool shd_value_is_scalar(sherd_dtype type)
+{
+	return (type >= SHERD_BOOL && type <= SHERD_I64) || is_real(type) || type == SHERD_UTF8;
 }
 
 static bool is_signed(sherd_dtype type)
