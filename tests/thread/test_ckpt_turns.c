@@ -139,9 +139,15 @@ static bool copy_one(void *arg, const char *key, const sherd_stat *stat)
 	return true;
 }
 
+static bool copy_others(void *arg, const char *key, const sherd_stat *stat)
+{
+	return *key == 'm' || copy_one(arg, key, stat);
+}
+
 typedef struct order {
 	const deed *deeds[2];
 	bool locks;
+	bool fresh; /* nothing is committed before */
 	long first, second;
 } order;
 
@@ -203,7 +209,7 @@ static void run(const order *o, long steps[2])
 	SHD_AUTO(sherd_store, sherd_store_close) store = NULL;
 	turn_actor actors[2] = {{.act = o->deeds[0]->act}, {.act = o->deeds[1]->act}};
 	assert_ok(sherd_store_open_memory(&store, err));
-	assert_ok(sherd_store_list(base, "", "", copy_one, store, err));
+	assert_ok(sherd_store_list(base, "", "", o->fresh ? copy_others : copy_one, store, err));
 	turn_run(store, o->locks, actors, o->first, o->second);
 	for (unsigned i = 0; i < 2; i++) {
 		if (actors[i].rc < 0 && actors[i].rc != SHERD_ECONFLICT && actors[i].rc != SHERD_EEXIST)
@@ -213,14 +219,14 @@ static void run(const order *o, long steps[2])
 	check(o, store, actors);
 }
 
-static void run_all(bool locks)
+static void run_all(bool locks, bool fresh)
 {
-	long every = environment_number("SHERD_KILLS", 0) ? 1 : 13;
+	long every = environment_number("SHERD_KILLS", 0) ? 1 : fresh ? 29 : 13;
 	unsigned runs = 0;
 	for (size_t a = 0; a < COUNT_OF(deeds); a++)
 		for (size_t b = 0; b < COUNT_OF(deeds); b++) {
 			long steps[2] = {1, 1};
-			order o = {.deeds = {&deeds[a], &deeds[b]}, .locks = locks};
+			order o = {.deeds = {&deeds[a], &deeds[b]}, .locks = locks, .fresh = fresh};
 			if (a == b && deeds[a].act != remove_it && deeds[a].act != prune)
 				continue;
 			for (o.first = 0; o.first <= steps[0]; o.first++)
@@ -232,18 +238,25 @@ static void run_all(bool locks)
 
 TEST(two_at_one_prefix_leave_no_hole)
 {
-	run_all(true);
+	run_all(true, false);
+}
+
+TEST(two_at_a_prefix_without_a_set_leave_no_hole_with_locks_and_without)
+{
+	run_all(true, true);
+	run_all(false, true);
 }
 
 TEST(two_at_one_prefix_leave_no_hole_on_a_store_without_locks)
 {
-	run_all(false);
+	run_all(false, false);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_at_one_prefix_leave_no_hole),
+		cmocka_unit_test(two_at_a_prefix_without_a_set_leave_no_hole_with_locks_and_without),
 		cmocka_unit_test(two_at_one_prefix_leave_no_hole_on_a_store_without_locks),
 	};
 	return cmocka_run_group_tests_name("thread/ckpt_turns", tests, make_base, close_base);

@@ -22,9 +22,11 @@ SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
 
 /* ---- one small set each */
 
+static float rows_value = 1;
+
 static int save_rows(sherd_store *s, sherd_error *err)
 {
-	static const float values[] = {1, 2, 3, 4};
+	const float values[] = {rows_value, 2, 3, 4};
 	sherd_rows_writer *w;
 	TRY(sherd_rows_writer_open(&w, s, "r", 2, NULL, err));
 	int rc = sherd_rows_writer_append(w, SHERD_F32, values, 2, err);
@@ -43,11 +45,14 @@ static int save_ckpt(sherd_store *s, sherd_error *err)
 	return rc;
 }
 
+static bool replacing;
+static uint32_t files = 2;
+
 static int save_tensors(sherd_store *s, const char *key, sherd_format format, sherd_error *err)
 {
 	static const uint64_t shape[] = {4};
 	static const sherd_tensor tensors[] = {{"a", SHERD_U8, 1, shape, 4}, {"b", SHERD_U8, 1, shape, 4}};
-	static const sherd_convert_options o = {.shards = 2};
+	const sherd_convert_options o = {.shards = files, .replace = replacing};
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) source = NULL;
 	SHD_AUTO_BUF out = {0};
 	size_t order[2];
@@ -186,6 +191,67 @@ TEST(a_claim_whose_answer_was_lost_is_held_and_dropped)
 	with_each(lose_claim);
 }
 
+/* The same model has the same set id, so the one before looks like the one that was lost. */
+TEST(a_container_saved_again_is_not_taken_for_the_one_before)
+{
+	static const engine single = {"a container", "q", "q", save_container, true, false, NULL, NULL};
+	const engine *const both[] = {&single, &engines[4]};
+	for (size_t i = 0; i < COUNT_OF(both); i++) {
+		(void)memory_store_open(state);
+		sherd_store *far = late_store_over(store);
+		files = i ? 2 : 1;
+		assert_ok(save_container(far, err));
+		late_store_lose(far, both[i]->head, LATE_NEVER, 1);
+		replacing = true;
+		assert_refused(SHERD_EUNKNOWN, "unknown-outcome", save_container(far, err));
+		replacing = false;
+		assert_whole(both[i]);
+		sherd_store_close(far);
+		(void)memory_store_close(state);
+	}
+}
+
+/* Takes a pack for dead, clears after it, and packs other rows, whose part has the same name. */
+static void pack_instead(void *arg, sherd_store *below)
+{
+	float before = rows_value;
+	sherd_stat stat;
+	(void)arg;
+	if (sherd_store_stat(&stat, below, "r/rows.manifest.json", NULL) == SHERD_OK)
+		return;
+	assert_ok(sherd_store_remove(below, "r/rows.packing", err));
+	assert_ok(sherd_store_remove(below, "r/part-00000.shard", err));
+	rows_value = 9;
+	(void)save_rows(below, NULL);
+	rows_value = before;
+}
+
+TEST(rows_of_another_are_not_taken_for_ones_own_because_their_part_has_the_name)
+{
+	bool hit = true;
+	for (long nth = 1; hit; nth++) {
+		SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+		sherd_store *inner = NULL;
+		float first = 0;
+		assert_ok(sherd_store_open_memory(&inner, err));
+		sherd_store *below = fail_store_over(inner), *far = late_store_over(below);
+		late_store_lose(far, "r/rows.manifest.json", LATE_NEVER, 1);
+		fail_store_call_at(below, nth, pack_instead, NULL);
+		int rc = save_rows(far, NULL);
+		hit = fail_store_hit(below);
+		fail_store_at(below, 0);
+		if (rc == SHERD_OK) {
+			assert_ok(sherd_bundle_open(&b, inner, "r", NULL, err));
+			assert_ok(sherd_bundle_read(b, 0, 0, &first, sizeof(first), err));
+			if (first != 1)
+				fail_msg("step %ld: another's rows are there, and it was told that its own are", nth);
+		}
+		sherd_bundle_close(TAKE(b));
+		sherd_store_close(far);
+		sherd_store_close(below);
+	}
+}
+
 /* ---- leases */
 
 enum { HOUR_S = 3600 };
@@ -300,6 +366,8 @@ int main(void)
 		cmocka_unit_test(a_write_that_arrives_after_its_saver_gave_up_finds_all_its_parts),
 		cmocka_unit_test(a_save_that_was_taken_for_dead_and_cleared_is_refused),
 		cmocka_unit_test(a_vacant_head_refuses_late_writes_and_is_replaced_by_the_next_save),
+		cmocka_unit_test(a_container_saved_again_is_not_taken_for_the_one_before),
+		cmocka_unit_test(rows_of_another_are_not_taken_for_ones_own_because_their_part_has_the_name),
 		cmocka_unit_test(who_undoes_leaves_the_part_of_another_that_has_the_same_name),
 	};
 	return cmocka_run_group_tests_name("engines", tests, NULL, NULL);
