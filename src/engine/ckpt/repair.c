@@ -221,7 +221,7 @@ static int ckpt_repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
 {
 	ckpt_committed now;
 	candidate c = {0};
-	ckpt_hold h;
+	ckpt_hold h = {0};
 	TRY(look_at_metadata(g, &now, err));
 	TRY(look_at_all(g, err));
 	TRY(ckpt_repair_choose(g, &c, err));

@@ -46,11 +46,11 @@ static int load_edit(graph_version *v, const graph_place *p, uint64_t version, s
 		rc = shd_fail(err, SHERD_ENOTFOUND, "no-version", "no manifest of version %" PRIu64, version);
 	if (rc == SHERD_OK)
 		rc = shd_rfdb_edit_decode(text.ptr, text.len, &p->limits, &v->arena, out, err);
-	if (rc == SHERD_OK)
+	if (rc == SHERD_OK) {
+		v->unsealed += out->seal == SHD_SEAL_ABSENT;
 		rc = check_number(out->version, version, err);
-	TRY(shd_in_object(err, rc, key.text));
-	v->unsealed += out->seal == SHD_SEAL_ABSENT;
-	return SHERD_OK;
+	}
+	return shd_in_object(err, rc, key.text);
 }
 
 /* 1 and the full manifest, or 0 and the edit. */

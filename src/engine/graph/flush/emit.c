@@ -125,7 +125,7 @@ static int store_target(const graph_flush *f, graph_target *t, shd_rfdb_writer *
 		rc = store_sidecar(f, t, made, err);
 	if (rc == SHERD_OK)
 		rc = shd_graph_segment_open_index(made, p, err);
-	if (rc < 0) {
+	if (rc < 0 || !made) {
 		shd_graph_segment_close(made);
 		shd_arena_done(&arena);
 		return rc;
