@@ -257,7 +257,7 @@ static int claim_of(shd_claim *out, sherd_store *store, const char *key, sherd_e
 /* rc > 0: it is ours. */
 static int publish_claim_end(shd_claim *out, shd_claim *c, int rc, sherd_error *failure, sherd_error *err)
 {
-	if (rc > 0) {
+	if (rc > 0 && out) {
 		*out = *c;
 		return SHERD_OK;
 	}

@@ -302,6 +302,7 @@ static void outlive_vacant(const engine *e, sherd_store *far)
 	int rc = sherd_bundle_open(&b, far, e->key, NULL, &e2);
 	if (rc != SHERD_ENOTFOUND && rc != SHERD_EINCOMPLETE)
 		fail_msg("%s: %d, %s: %s", e->name, rc, e2.object, e2.message);
+	assert_ok(sherd_ckpt_prune(far, "", &(sherd_ckpt_prune_options){.keep = 1, .orphaned = true}, err));
 	late_store_set_ahead(far, 50 * HOUR_S * INT64_C(1000000000));
 	assert_ok(e->save(far, err));
 	assert_whole(e);
