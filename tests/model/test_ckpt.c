@@ -98,6 +98,7 @@ static void do_save(model *m, place *p)
 	ckpt_sample *s = sample_of(set);
 	sherd_ckpt_save_options o = ckpt_sample_options(s, ++m->clock);
 	o.replace = replace;
+	o.digest = (sherd_digest)dice(m, 2);
 	(void)snprintf(m->what, sizeof(m->what), "%s %s", replace ? "replace" : "save", p->prefix);
 	int want = can_begin(p, replace);
 	expect(m, sherd_ckpt_save(m->store, p->prefix, s->shards, &o, &e), want, &e);

@@ -126,6 +126,7 @@ static void *save_rank(void *arg)
 	member *m = arg;
 	const sherd_ckpt_shard_items *mine = &m->crew->sample->shards[m->number];
 	sherd_ckpt_save_options o = ckpt_sample_options(m->crew->sample, 0);
+	o.digest = (sherd_digest)(m->number % 2);
 	sherd_ckpt_saver *saver = NULL;
 	bool committed = false;
 	if (sherd_ckpt_saver_open(&saver, m->crew->store, "m", &o, NULL) < 0 ||
@@ -253,6 +254,7 @@ static void *save_in_background(void *arg)
 	sherd_ckpt_save_options o = ckpt_sample_options(s, 0);
 	(void)snprintf(prefix, sizeof(prefix), "job%u", m->number);
 	o.pool = m->crew->pool;
+	o.digest = (sherd_digest)(m->number / 2 % 2);
 	if (sherd_ckpt_save_start(&job, m->crew->store, prefix, s->shards, (sherd_ckpt_job_mode)(m->number % 2), &o,
 	                          NULL) < 0) {
 		m->crew->wrong++;

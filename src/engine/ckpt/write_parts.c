@@ -6,7 +6,7 @@
 
 /* Parts that lie next to each other, on their way. Three take turns: one is appended and filled anew while another one
  * is summed. */
-enum { WINDOW_MOST = 32, WINDOWS = 3 };
+enum { WINDOW_MOST = 64, PARTS_A_WORKER = 4, WINDOWS = 3 };
 
 typedef struct window {
 	size_t first, count;
@@ -157,7 +157,7 @@ static int write_alone(parts_writer *w, sherd_error *err)
 
 int shd_ckpt_write_parts(const ckpt_parts_out *out, ckpt_sums *sums, shd_buf *tail, sherd_error *err)
 {
-	size_t most = out->workers > 1 ? (size_t)2 * out->workers : 1;
+	size_t most = out->workers > 1 ? (size_t)PARTS_A_WORKER * out->workers : 1;
 	parts_writer w = {.out = out, .sums = sums, .tail = tail, .most = most < WINDOW_MOST ? most : WINDOW_MOST};
 	int rc = out->workers > 1 ? write_together(&w, err) : write_alone(&w, err);
 	for (size_t i = 0; i < WINDOWS; i++)

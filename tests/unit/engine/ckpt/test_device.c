@@ -49,7 +49,7 @@ static int copy_in(void *arg, void *dst, const void *src, size_t len, sherd_erro
 }
 
 /* A matrix that is whole, and one whose columns are cut in two. */
-static uint8_t *save(sherd_store *store, const char *prefix)
+static uint8_t *save(sherd_store *store, const char *prefix, sherd_digest digest)
 {
 	static const uint64_t shape[] = {ROWS, COLUMNS}, half[] = {ROWS, COLUMNS / 2}, left[] = {0, 0},
 			      right[] = {0, COLUMNS / 2};
@@ -69,19 +69,20 @@ static uint8_t *save(sherd_store *store, const char *prefix)
 	          .global_offset = right,
 	          .data = halves + BYTES / 2}}};
 	const sherd_ckpt_shard_items shards[] = {{items[0], 2}, {items[1], 1}};
-	assert_ok(sherd_ckpt_save(store, prefix, shards, &(sherd_ckpt_save_options){.world = 2}, err));
+	assert_ok(
+		sherd_ckpt_save(store, prefix, shards, &(sherd_ckpt_save_options){.world = 2, .digest = digest}, err));
 	free(halves);
 	return bytes;
 }
 
-TEST(tensors_and_slices_arrive_in_a_device_whatever_is_checked)
+static void assert_all_arrive(sherd_store *store, const char *prefix, sherd_digest digest)
 {
 	sherd_pool *pool;
 	device d;
 	CKPT c = NULL;
-	uint8_t *bytes = save(STORE, "c");
+	uint8_t *bytes = save(store, prefix, digest);
 	assert_ok(sherd_pool_open(&pool, 2, err));
-	assert_ok(sherd_ckpt_open(&c, STORE, "c", NULL, err));
+	assert_ok(sherd_ckpt_open(&c, store, prefix, NULL, err));
 	static const char *const names[] = {"whole", "cut"};
 	for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_DIGEST; check++)
 		for (int i = 0; i < 4; i++) {
@@ -109,11 +110,17 @@ TEST(tensors_and_slices_arrive_in_a_device_whatever_is_checked)
 	free(bytes);
 }
 
+TEST(tensors_and_slices_arrive_in_a_device_whatever_is_checked)
+{
+	assert_all_arrive(STORE, "c", SHERD_DIGEST_SHA256);
+	assert_all_arrive(STORE, "d", SHERD_DIGEST_BLAKE3);
+}
+
 TEST(a_host_and_a_device_are_filled_by_one_load)
 {
 	device d;
 	CKPT c = NULL;
-	uint8_t *bytes = save(STORE, "c"), *got = calloc(1, BYTES);
+	uint8_t *bytes = save(STORE, "c", SHERD_DIGEST_SHA256), *got = calloc(1, BYTES);
 	assert_ok(sherd_ckpt_open(&c, STORE, "c", NULL, err));
 	device_open(&d);
 	const sherd_memory memory = {SHERD_MEMORY_DEVICE, copy_in, &d}, host = {.kind = SHERD_MEMORY_HOST};
@@ -128,11 +135,11 @@ TEST(a_host_and_a_device_are_filled_by_one_load)
 }
 
 /* Which of the destinations it was is told, and no object is blamed. */
-TEST(what_a_device_fails_with_is_what_the_load_fails_with)
+static void assert_failure_is_told(sherd_store *store, const char *prefix, sherd_digest digest)
 {
 	CKPT c = NULL;
-	uint8_t *bytes = save(STORE, "c"), *got = calloc(1, BYTES);
-	assert_ok(sherd_ckpt_open(&c, STORE, "c", NULL, err));
+	uint8_t *bytes = save(store, prefix, digest), *got = calloc(1, BYTES);
+	assert_ok(sherd_ckpt_open(&c, store, prefix, NULL, err));
 	for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_DIGEST; check++)
 		for (size_t tensor = 0; tensor < 2; tensor++) {
 			device d;
@@ -153,10 +160,16 @@ TEST(what_a_device_fails_with_is_what_the_load_fails_with)
 	free(bytes);
 }
 
+TEST(what_a_device_fails_with_is_what_the_load_fails_with)
+{
+	assert_failure_is_told(STORE, "c", SHERD_DIGEST_SHA256);
+	assert_failure_is_told(STORE, "d", SHERD_DIGEST_BLAKE3);
+}
+
 TEST(a_device_without_a_way_in_is_refused)
 {
 	CKPT c = NULL;
-	uint8_t *bytes = save(STORE, "c"), got[1];
+	uint8_t *bytes = save(STORE, "c", SHERD_DIGEST_SHA256), got[1];
 	const sherd_memory none = {.kind = SHERD_MEMORY_DEVICE}, odd = {(sherd_memory_kind)7, copy_in, NULL};
 	assert_ok(sherd_ckpt_open(&c, STORE, "c", NULL, err));
 	const sherd_ckpt_want wants[] = {{.tensor = 0, .buf = got, .memory = &none},
