@@ -1,7 +1,6 @@
 #include "base/advice.h"
 #include "commands.h"
 #include "components.h"
-#include "base/text.h"
 #include "base/watch.h"
 #include "tensors/target.h"
 

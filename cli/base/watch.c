@@ -1,7 +1,6 @@
 #include "base/watch.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <time.h>
 
 static volatile sig_atomic_t interrupted;

@@ -2,9 +2,7 @@
 #include "commands.h"
 #include "base/doc.h"
 #include "base/place.h"
-#include "base/text.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void print_head(cli_state *cli, const cli_db *db, const sherd_graph_totals *t)

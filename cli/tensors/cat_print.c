@@ -4,8 +4,6 @@
 #include "base/text.h"
 #include "base/value.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- text */

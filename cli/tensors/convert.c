@@ -1,4 +1,3 @@
-#include "base/clock.h"
 #include "commands.h"
 #include "graph/convert.h"
 #include "base/lost.h"

@@ -1,5 +1,4 @@
 /* engine/ckpt/repair.c - metadata from shards. */
-#include "base/limits.h"
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/clear.h"
 #include "engine/ckpt/files.h"

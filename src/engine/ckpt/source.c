@@ -5,7 +5,6 @@
 #include "codec/crc32.h"
 #include "codec/sha256.h"
 #include "engine/tensors/bundle.h"
-#include "format/ckpt/claim.h"
 
 #include <stdlib.h>
 

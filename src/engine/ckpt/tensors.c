@@ -2,7 +2,6 @@
 #include "engine/ckpt/ckpt.h"
 
 #include "base/dtype.h"
-#include "format/ckpt/name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* engine/ckpt/verify_alone.c - shards that no metadata speaks for. */
 #include "engine/ckpt/verify.h"
 
-#include "base/limits.h"
-#include "base/pool.h"
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/files.h"
 #include "engine/ckpt/publish.h"

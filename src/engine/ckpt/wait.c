@@ -5,7 +5,6 @@
 #include "engine/ckpt/files.h"
 #include "engine/ckpt/publish.h"
 
-#include <inttypes.h>
 #include <time.h>
 
 /* Between two looks: soon at first, then five times a second. */

@@ -1,6 +1,5 @@
 #include "engine/model/container_file.h"
 
-#include "base/buf.h"
 #include "base/cursor.h"
 #include "codec/crc32.h"
 #include "codec/deflate.h"

@@ -1,5 +1,4 @@
 #include "engine/model/container_writer.h"
-#include "engine/model/save.h"
 
 SHD_AUTO_DEFINE(sherd_model_writer, sherd_model_writer_abort)
 

@@ -1,6 +1,5 @@
 #include "engine/model/container_writer.h"
 
-#include "base/dtype.h"
 #include "engine/model/pairs.h"
 #include "format/container/pairs.h"
 

@@ -2,8 +2,6 @@
 #include "engine/model/model.h"
 #include "engine/tensors/bundle.h"
 
-#include <inttypes.h>
-
 /* A model whose variables are the tensors, each with an id of its own. */
 static int variables_of(const sherd_bundle *from, shd_arena *arena, sherd_model_graph *out, sherd_error *err)
 {

@@ -1,6 +1,5 @@
 #include "engine/model/elements.h"
 #include "engine/model/pairs.h"
-#include "engine/model/save.h"
 #include "format/samediff/encode.h"
 
 SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)

@@ -1,6 +1,5 @@
 #include "engine/model/sdnb_out.h"
 
-#include "base/buf.h"
 #include "engine/model/pairs.h"
 
 #include <sherd/ckpt.h>

@@ -1,6 +1,5 @@
 #include "engine/rows/fetch.h"
 
-#include "base/dtype.h"
 #include "base/large.h"
 #include "base/pool.h"
 #include "codec/floats.h"

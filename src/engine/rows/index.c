@@ -1,6 +1,5 @@
 /* engine/rows/index.c - a manifest for shards that have none: everything is read, one object is written. */
 #include "base/cursor.h"
-#include "base/limits.h"
 #include "base/map.h"
 #include "base/meter.h"
 #include "base/pool.h"

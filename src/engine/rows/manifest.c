@@ -2,7 +2,6 @@
 
 #include "engine/publish/head.h"
 #include "engine/rows/files.h"
-#include "format/rows/shard.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "format/rows/shard.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 SHD_AUTO_DEFINE(sherd_reader, sherd_reader_close)

@@ -1,5 +1,4 @@
 /* engine/rows/open_any.c - from a key to an open set, by what lies there. */
-#include "base/limits.h"
 #include "engine/rows/bf16.h"
 #include "engine/rows/files.h"
 #include "engine/rows/format.h"

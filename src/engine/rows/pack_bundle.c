@@ -1,5 +1,4 @@
 /* engine/rows/pack_bundle.c - tensors become rows. */
-#include "base/arena.h"
 #include "base/error.h"
 #include "engine/rows/writer.h"
 #include "format/rows/manifest.h"

@@ -1,5 +1,4 @@
 /* engine/tensors/detect.c - asks the table what is there: by bytes, then by the keys of a document, then by name. */
-#include "base/map.h"
 #include "codec/json.h"
 #include "engine/tensors/format.h"
 

@@ -1,7 +1,6 @@
 #include "engine/tensors/evidence.h"
 
 #include "base/cursor.h"
-#include "base/limits.h"
 #include "format/zip.h"
 #include "store/preread.h"
 

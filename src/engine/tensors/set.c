@@ -1,7 +1,6 @@
 #include "engine/tensors/set.h"
 
 #include "base/map.h"
-#include "codec/sha256.h"
 #include "engine/publish/claim.h"
 #include "engine/publish/head.h"
 #include "engine/tensors/folder.h"

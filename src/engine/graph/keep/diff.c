@@ -1,5 +1,4 @@
 /* engine/graph/keep/diff.c - what leads from one graph to another. */
-#include "engine/graph/query/edges.h"
 #include "engine/graph/buffer/write.h"
 
 typedef struct comparison {

@@ -2,7 +2,6 @@
  *
  * Nodes go first, since edges need their sources; each piece is spilled, and all of them become one version at the
  * end, from which on there is a database. */
-#include "engine/graph/query/edges.h"
 #include "engine/graph/flush/flush.h"
 #include "engine/graph/open/creation.h"
 #include "engine/graph/open/open.h"

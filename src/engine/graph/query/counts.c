@@ -1,6 +1,5 @@
 #include "engine/graph/query/counts.h"
 
-#include "engine/graph/query/edges.h"
 #include "engine/graph/flush/flush.h"
 #include "engine/graph/buffer/write.h"
 

@@ -1,6 +1,5 @@
 /* engine/graph/query/stats.c - how much there is of what. */
 #include "engine/graph/query/counts.h"
-#include "engine/graph/query/edges.h"
 #include "engine/graph/shards/held.h"
 #include "engine/graph/buffer/write.h"
 

@@ -1,8 +1,6 @@
 /* engine/graph/query/walk.c - breadth first over edges. */
 #include "engine/graph/query/edges.h"
 
-#include <stdlib.h>
-
 enum { MOST_IDS = 1000000 };
 
 typedef struct walk {

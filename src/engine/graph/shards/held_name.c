@@ -1,7 +1,6 @@
 /* engine/graph/shards/held_name.c - a shard named by what it holds. */
 #include "base/map.h"
 #include "engine/graph/shards/held.h"
-#include "engine/graph/buffer/write.h"
 #include "format/rfdb/path.h"
 
 #include <stdlib.h>
