@@ -1,0 +1,261 @@
+#include "call.h"
+#include "sign.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+enum { LONGEST_PAUSE_MS = 10000 };
+
+void shd_s3_call_header(shd_s3_call *call, const char *name, const char *fmt, ...)
+{
+	char *value = call->values[call->count];
+	va_list ap;
+	va_start(ap, fmt);
+	(void)vsnprintf(value, sizeof(call->values[0]), fmt, ap);
+	va_end(ap);
+	call->headers[call->count++] = (sherd_pair){name, value};
+}
+
+static void call_authorize(const shd_s3 *s, shd_s3_call *call, const char *path)
+{
+	const shd_s3_config *c = &s->config;
+	shd_s3_text *lines = &call->http.headers;
+	sherd_pair all[SHD_S3_MOST_HEADERS + 5];
+	char date[SHD_S3_DATE_TEXT];
+	size_t count = call->count;
+	memcpy(all, call->headers, count * sizeof(*all));
+	shd_s3_date(time(NULL), date);
+	all[count++] = (sherd_pair){"x-amz-content-sha256", call->hash};
+	all[count++] = (sherd_pair){"x-amz-date", date};
+	if (*call->method == 'P') /* PUT and POST have a body */
+		all[count++] = (sherd_pair){"content-type", "application/octet-stream"};
+	if (c->token)
+		all[count++] = (sherd_pair){"x-amz-security-token", c->token};
+	for (size_t i = 0; i < count; i++)
+		shd_s3_text_say(lines, "%s: %s\n", all[i].key, all[i].value);
+	if (!c->id)
+		return;
+	all[count++] = (sherd_pair){"host", c->host};
+	shd_s3_text_say(lines, "Authorization: ");
+	shd_s3_sign(lines,
+	            &(shd_s3_signing){.method = call->method,
+	                              .path = path,
+	                              .query = shd_s3_text_of(&call->query),
+	                              .hash = call->hash,
+	                              .date = date,
+	                              .region = c->region,
+	                              .service = "s3",
+	                              .headers = all,
+	                              .count = count},
+	            c->id, c->secret);
+	shd_s3_text_add(lines, "\n", 1);
+}
+
+int shd_s3_call_start(shd_s3 *s, shd_s3_call *call, sherd_error *err)
+{
+	shd_http_request *r = &call->http;
+	shd_s3_text path = {0};
+	r->method = call->method;
+	shd_s3_text_say(&path, "%s/", s->config.base);
+	if (call->key) {
+		shd_s3_text_encode(&path, s->root, true);
+		shd_s3_text_encode(&path, call->key, true);
+	}
+	shd_s3_text_clear(&r->url);
+	shd_s3_text_say(&r->url, "%s%s%s%s", s->config.origin, shd_s3_text_of(&path), call->query.len ? "?" : "",
+	                shd_s3_text_of(&call->query));
+	if (!call->hash[0])
+		shd_s3_hash(r->body, r->body_len, call->hash);
+	shd_s3_text_clear(&r->headers);
+	shd_s3_text_say(&r->headers, "Expect:\nAccept:\n");
+	call_authorize(s, call, shd_s3_text_of(&path));
+	bool failed = path.failed || r->url.failed || r->headers.failed || call->query.failed;
+	shd_s3_text_free(&path);
+	if (failed)
+		return shd_s3_no_memory(err);
+	shd_http_start(s->http, r);
+	call->under_way = true;
+	return SHERD_OK;
+}
+
+int64_t shd_s3_clock_ms(void)
+{
+	struct timespec t = {0};
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Every answer tells the time there, at least: the header leaves the fraction out. */
+static void learn_time(shd_s3 *s, const shd_s3_call *call)
+{
+	int64_t date = call->http.status ? shd_http_time(&call->http, "date") : 0;
+	if (!date)
+		return;
+	int64_t ahead = date * 1000 - shd_s3_clock_ms();
+	(void)pthread_mutex_lock(&s->mutex);
+	/* The clock there was put back when an answer is far behind. */
+	if (!s->clock_known || ahead > s->clock || ahead < s->clock - 10000)
+		s->clock = ahead;
+	s->clock_known = true;
+	(void)pthread_mutex_unlock(&s->mutex);
+}
+
+bool shd_s3_call_may_help(const shd_s3_call *call)
+{
+	char code[64];
+	switch (call->http.status) {
+	case 0:
+	case 408:
+	case 429:
+	case 500:
+	case 502:
+	case 503:
+	case 504: return true;
+	case 400:
+		shd_s3_call_element(call, "Code", code, sizeof(code));
+		return strcmp(code, "RequestTimeout") == 0 || strcmp(code, "SlowDown") == 0;
+	default: return false;
+	}
+}
+
+static bool has_answered(shd_s3 *s)
+{
+	(void)pthread_mutex_lock(&s->mutex);
+	bool known = s->clock_known;
+	(void)pthread_mutex_unlock(&s->mutex);
+	return known;
+}
+
+bool shd_s3_call_pause(shd_s3 *s, const shd_s3_call *call, int tries, int64_t since_ms)
+{
+	/* Who has never answered, and cannot be reached, is most likely another than was meant. */
+	bool stranger = !call->http.status && !call->http.sent && !has_answered(s);
+	if (tries >= s->config.retries || (stranger && tries >= 2) || call->http.hopeless)
+		return false;
+	int64_t most = s->config.delay_ms;
+	for (int i = 0; i < tries && most < LONGEST_PAUSE_MS; i++)
+		most *= 2;
+	most = most < LONGEST_PAUSE_MS ? most : LONGEST_PAUSE_MS;
+	uint32_t random = 0;
+	(void)getrandom(&random, sizeof(random), 0);
+	int64_t pause = most / 2 + (most > 1 ? random % (most / 2 + 1) : 0);
+	char after[16];
+	if (shd_http_header(&call->http, "retry-after", after, sizeof(after))) {
+		long asked = strtol(after, NULL, 10) * 1000;
+		if (asked > pause)
+			pause = asked < LONGEST_PAUSE_MS ? asked : LONGEST_PAUSE_MS;
+	}
+	if (shd_s3_clock_ms() - since_ms + pause > s->config.timeout_ms)
+		return false;
+	struct timespec t = {.tv_sec = pause / 1000, .tv_nsec = pause % 1000 * 1000000};
+	(void)nanosleep(&t, NULL);
+	return true;
+}
+
+static int no_answer(const shd_s3 *s, const shd_s3_call *call, sherd_error *err)
+{
+	const shd_http_request *r = &call->http;
+	return sherd_fail(err, SHERD_EIO, r->timed_out ? "timed-out" : "io", "no answer from %.80s: %s",
+	                  s->config.origin, r->trouble);
+}
+
+int shd_s3_call_finish(shd_s3 *s, shd_s3_call *call, sherd_error *err)
+{
+	int64_t since = shd_s3_clock_ms();
+	for (int tries = 0;; tries++) {
+		shd_http_wait(s->http, &call->http);
+		call->under_way = false;
+		call->lost = call->lost || (!call->http.status && call->http.sent);
+		learn_time(s, call);
+		if (!shd_s3_call_may_help(call))
+			return SHERD_OK;
+		if (call->once || !shd_s3_call_pause(s, call, tries, since))
+			return call->http.status ? SHERD_OK : no_answer(s, call, err);
+		TRY(shd_s3_call_start(s, call, err));
+	}
+}
+
+int shd_s3_call_make(shd_s3 *s, shd_s3_call *call, sherd_error *err)
+{
+	TRY(shd_s3_call_start(s, call, err));
+	return shd_s3_call_finish(s, call, err);
+}
+
+void shd_s3_call_end(shd_s3 *s, shd_s3_call *call)
+{
+	if (call->under_way)
+		shd_http_cancel(s->http, &call->http);
+	shd_http_clean(&call->http);
+	shd_s3_text_free(&call->query);
+	*call = (shd_s3_call){0};
+}
+
+void shd_s3_call_element(const shd_s3_call *call, const char *name, char *out, size_t room)
+{
+	char opening[64];
+	int len = snprintf(opening, sizeof(opening), "<%s>", name);
+	const char *at = strstr(shd_s3_text_of(&call->http.answer), opening);
+	const char *end = at ? strchr(at + len, '<') : NULL;
+	size_t used = 0;
+	for (const char *p = at ? at + len : NULL; end && p < end && used + 1 < room; p++)
+		out[used++] = (unsigned char)*p < ' ' ? ' ' : *p;
+	out[used] = 0;
+}
+
+static int refuse_place(const shd_s3 *s, const shd_s3_call *call, sherd_error *err)
+{
+	char region[64];
+	if (shd_http_header(&call->http, "x-amz-bucket-region", region, sizeof(region)) &&
+	    strcmp(region, s->config.region) != 0)
+		return sherd_fail(err, SHERD_EINVAL, "bad-setting", "the bucket %.63s is in region %s, and not in %s",
+		                  s->config.bucket, region, s->config.region);
+	return sherd_fail(err, SHERD_EIO, "io", "%.80s sends elsewhere, which is not followed (status %ld)",
+	                  s->config.origin, call->http.status);
+}
+
+int shd_s3_call_refuse(const shd_s3 *s, const shd_s3_call *call, sherd_error *err)
+{
+	long status = call->http.status;
+	char code[64], message[128];
+	shd_s3_call_element(call, "Code", code, sizeof(code));
+	shd_s3_call_element(call, "Message", message, sizeof(message));
+	const char *gap = *code && *message ? ": " : "";
+	if (strcmp(code, "NoSuchBucket") == 0)
+		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "there is no bucket %.63s", s->config.bucket);
+	if ((status >= 300 && status < 400) || strcmp(code, "AuthorizationHeaderMalformed") == 0)
+		return refuse_place(s, call, err);
+	if (status == 404)
+		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no such object");
+	if (status == 401 || status == 403)
+		return sherd_fail(err, SHERD_EIO, "permission", "the server refuses (status %ld) %s%s%s", status, code,
+		                  gap, message);
+	if (status == 507 || strcmp(code, "QuotaExceeded") == 0)
+		return sherd_fail(err, SHERD_EIO, "no-space", "the server has no room (status %ld) %s%s%s", status,
+		                  code, gap, message);
+	if (!*code && !*message)
+		return sherd_fail(err, SHERD_EIO, "io", "the server failed (status %ld)", status);
+	return sherd_fail(err, SHERD_EIO, "io", "the server failed (status %ld) %s%s%s", status, code, gap, message);
+}
+
+void shd_s3_call_object(const shd_s3_call *call, shd_s3_object *out)
+{
+	char text[SHD_S3_MOST_ETAG], gone[8];
+	*out = (shd_s3_object){.there = true, .modified = shd_http_time(&call->http, "last-modified")};
+	(void)shd_http_header(&call->http, "etag", text, sizeof(text));
+	size_t len = strlen(text);
+	bool quoted = len >= 2 && text[0] == '"' && text[len - 1] == '"';
+	(void)snprintf(out->etag, sizeof(out->etag), "%.*s", (int)(quoted ? len - 2 : len), text + (quoted ? 1 : 0));
+	(void)shd_http_header(&call->http, "x-amz-meta-sherd-write", out->write_id, sizeof(out->write_id));
+	if (shd_http_header(&call->http, "x-amz-meta-sherd-removed", gone, sizeof(gone)) && strcmp(gone, "1") == 0) {
+		out->there = false;
+		out->marked = true;
+	}
+	if (shd_http_header(&call->http, "content-range", text, sizeof(text)) && strchr(text, '/'))
+		out->size = strtoull(strchr(text, '/') + 1, NULL, 10);
+	else if (shd_http_header(&call->http, "content-length", text, sizeof(text)))
+		out->size = strtoull(text, NULL, 10);
+}

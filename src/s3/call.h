@@ -1,0 +1,47 @@
+/* s3/call.h - one request to the server: signed, made again when that helps, and its refusals in our words. */
+#ifndef SHD_S3_CALL_H
+#define SHD_S3_CALL_H
+
+#include "s3.h"
+
+enum { SHD_S3_MOST_HEADERS = 8 };
+
+/* All zero but what is asked; belongs to one thread at a time. */
+typedef struct shd_s3_call {
+	const char *method;
+	const char *key;   /* without the root; NULL: the bucket */
+	shd_s3_text query; /* encoded, in byte order, each name with '=' */
+	sherd_pair headers[SHD_S3_MOST_HEADERS];
+	size_t count;
+	char values[SHD_S3_MOST_HEADERS][SHD_S3_MOST_ETAG + 8];
+	char hash[65]; /* of the body; found when it is "" */
+	bool under_way;
+	bool once; /* finish does not begin anew */
+	bool lost; /* some try got no answer, but may have reached the server */
+	shd_http_request http;
+} shd_s3_call;
+
+/* name is in lower case and static. */
+__attribute__((format(printf, 3, 4))) void shd_s3_call_header(shd_s3_call *call, const char *name, const char *fmt,
+                                                              ...);
+/* Begins; a second time too, for the same request anew. */
+int shd_s3_call_start(shd_s3 *s, shd_s3_call *call, sherd_error *err);
+/* Waits for an answer, and begins anew as long as that may help. SHERD_OK: there is one, of whatever status. */
+int shd_s3_call_finish(shd_s3 *s, shd_s3_call *call, sherd_error *err);
+int shd_s3_call_make(shd_s3 *s, shd_s3_call *call, sherd_error *err); /* both */
+void shd_s3_call_end(shd_s3 *s, shd_s3_call *call);                   /* what is under way is cancelled */
+
+/* Would the same request have another answer later? */
+bool shd_s3_call_may_help(const shd_s3_call *call);
+/* When the next try is, or that there is none: false. tries counts from 0. Sleeps. */
+bool shd_s3_call_pause(shd_s3 *s, const shd_s3_call *call, int tries, int64_t since_ms);
+int64_t shd_s3_clock_ms(void);
+
+/* Raises what the answer refuses. */
+int shd_s3_call_refuse(const shd_s3 *s, const shd_s3_call *call, sherd_error *err);
+/* The text of an element of the answer, in room bytes with NUL; "" when there is none. */
+void shd_s3_call_element(const shd_s3_call *call, const char *name, char *out, size_t room);
+/* What the headers of an answer say of an object. */
+void shd_s3_call_object(const shd_s3_call *call, shd_s3_object *out);
+
+#endif

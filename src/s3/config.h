@@ -1,0 +1,27 @@
+/* s3/config.h - which server, and who asks: settings, the environment, and the files that AWS's tools share. */
+#ifndef SHD_S3_CONFIG_H
+#define SHD_S3_CONFIG_H
+
+#include <sherd/store.h>
+
+typedef struct shd_s3_config {
+	char *bucket;
+	char *origin; /* "https://host:port" */
+	char *host;   /* as in the header Host */
+	char *base;   /* what stands before the key in a path: "" or "/bucket", encoded */
+	char *region;
+	char *ca_bundle;           /* or NULL */
+	char *id, *secret, *token; /* NULL: without credentials; token may be NULL */
+	bool aws;                  /* a server of AWS, which is documented to honour conditions */
+	bool alone;                /* nobody else writes */
+	long timeout_ms, request_ms, delay_ms;
+	int retries;
+} shd_s3_config;
+
+extern const char *const shd_s3_settings[]; /* ends with NULL */
+
+/* On failure too, what is there has to be freed. No message tells a secret. */
+int shd_s3_config_find(shd_s3_config *out, const char *bucket, const sherd_store_options *options, sherd_error *err);
+void shd_s3_config_free(shd_s3_config *config);
+
+#endif

@@ -1,0 +1,60 @@
+/* s3/http.h - HTTP requests, many under way at a time; wraps libcurl.
+ *
+ * A few threads of its own, started when there is work for them, drive one multi handle each, so that connections are
+ * used again. Redirects are not followed, certificates are checked, and only http and https are spoken. */
+#ifndef SHD_S3_HTTP_H
+#define SHD_S3_HTTP_H
+
+#include "text.h"
+
+#include <sherd/error.h>
+
+typedef struct shd_http shd_http;
+
+typedef struct shd_http_options {
+	const char *ca_bundle; /* a file; NULL: the system's */
+	long request_ms;       /* a request may take */
+} shd_http_options;
+
+/* Plain memory of the caller's, to be left alone between start and wait. All zero but what is asked. */
+typedef struct shd_http_request {
+	const char *method;  /* borrowed, as the body and the sink are */
+	shd_s3_text url;     /* freed by shd_http_clean() */
+	shd_s3_text headers; /* each line ended by '\n' */
+	const void *body;
+	size_t body_len;
+	void *sink; /* where the body of a 2xx goes, which must have exactly sink_len bytes; NULL: to answer */
+	size_t sink_len;
+
+	long status;        /* 0: no whole answer came */
+	bool sent;          /* without an answer: may the server have got it? */
+	bool timed_out;     /* without an answer */
+	bool hopeless;      /* without an answer: and none will come, such as one by a strange certificate */
+	char trouble[256];  /* why there is none */
+	shd_s3_text answer; /* the body, if it did not go to the sink */
+	shd_s3_text head;   /* header lines of the answer */
+	size_t got;         /* bytes in the sink */
+
+	struct shd_http_worker *worker; /* from here on http.c's own */
+	struct shd_http_request *next;
+	void *easy, *list;
+	bool under_way, cancelled;
+} shd_http_request;
+
+extern const char shd_http_library[]; /* its name and version */
+int shd_http_open(shd_http **out, const shd_http_options *options, sherd_error *err);
+void shd_http_close(shd_http *http); /* NULL is fine; nothing is under way */
+
+/* Forgets the last answer, and begins. A request that cannot begin has an answer of status 0 at once. */
+void shd_http_start(shd_http *http, shd_http_request *request);
+void shd_http_wait(shd_http *http, shd_http_request *request);
+/* Ends it at once, if it is under way. */
+void shd_http_cancel(shd_http *http, shd_http_request *request);
+void shd_http_clean(shd_http_request *request);
+
+/* The value of a header of the answer, in room bytes with NUL; false and "" if it is not there or longer. */
+bool shd_http_header(const shd_http_request *request, const char *name, char *out, size_t room);
+/* Time of a header such as "Sun, 06 Nov 1994 08:49:37 GMT" in seconds since 1970, or 0. */
+int64_t shd_http_time(const shd_http_request *request, const char *name);
+
+#endif

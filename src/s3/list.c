@@ -1,0 +1,202 @@
+/* s3/list.c - ListObjectsV2, page by page. */
+#include "call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct listing {
+	shd_s3 *s;
+	const char *prefix, *after;
+	sherd_list_fn *each;
+	void *arg;
+	shd_s3_text token, key, last; /* where to go on; the key at hand, and the one before, with the root */
+	bool stopped;
+} listing;
+
+static int hex_of(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+	                              : -1;
+}
+
+/* The five names that XML has, and numbers below 256. Returns how long the reference is, or 0. */
+static size_t reference(const char *text, size_t len, char *out)
+{
+	static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (len >= strlen(names[i]) && memcmp(text, names[i], strlen(names[i])) == 0) {
+			*out = "&<>\"'"[i];
+			return strlen(names[i]);
+		}
+	if (len < 4 || text[1] != '#')
+		return 0;
+	char *end = NULL;
+	unsigned long code = text[2] == 'x' ? strtoul(text + 3, &end, 16) : strtoul(text + 2, &end, 10);
+	if (*end != ';' || code == 0 || code > 255 || end >= text + len)
+		return 0;
+	*out = (char)code;
+	return (size_t)(end + 1 - text);
+}
+
+/* Decodes the text of an element, and then, where names are encoded as in a URL, that. */
+static void decode(shd_s3_text *out, const char *text, size_t len, bool encoded)
+{
+	shd_s3_text_clear(out);
+	shd_s3_text_add(out, "", 0);
+	for (size_t i = 0; i < len; i++) {
+		char c = text[i];
+		size_t used = c == '&' ? reference(text + i, len - i, &c) : 0;
+		if (used)
+			i += used - 1;
+		else if (encoded && c == '+')
+			c = ' ';
+		else if (encoded && c == '%' && i + 2 < len && hex_of(text[i + 1]) >= 0 && hex_of(text[i + 2]) >= 0) {
+			c = (char)(hex_of(text[i + 1]) * 16 + hex_of(text[i + 2]));
+			i += 2;
+		}
+		shd_s3_text_add(out, &c, 1);
+	}
+}
+
+/* What stands in the first element of a name between two points; false when there is none. */
+static bool element(const char *from, const char *to, const char *name, const char **text, size_t *len)
+{
+	char opening[40], closing[40];
+	(void)snprintf(opening, sizeof(opening), "<%s>", name);
+	(void)snprintf(closing, sizeof(closing), "</%s>", name);
+	const char *at = strstr(from, opening);
+	const char *end = at && at < to ? strstr(at, closing) : NULL;
+	if (!end || end > to)
+		return false;
+	*text = at + strlen(opening);
+	*len = (size_t)(end - *text);
+	return true;
+}
+
+/* Could it be a key of a store? Others, such as "dir/", are other programs'. */
+static bool is_key(const char *key)
+{
+	if (!*key || strlen(key) > SHERD_MAX_KEY)
+		return false;
+	for (const char *part = key;; part++) {
+		size_t len = strcspn(part, "/");
+		bool dots = (len == 1 && part[0] == '.') || (len == 2 && part[0] == '.' && part[1] == '.');
+		if (!len || len > 255 || dots || strncmp(part, ".sherd-tmp-", 11) == 0)
+			return false;
+		part += len;
+		if (!*part)
+			return true;
+	}
+}
+
+static int64_t list_time(const char *text, size_t len)
+{
+	char copy[32];
+	struct tm t = {0};
+	if (len >= sizeof(copy))
+		return 0;
+	memcpy(copy, text, len);
+	copy[len] = 0;
+	return strptime(copy, "%Y-%m-%dT%H:%M:%S", &t) ? (int64_t)timegm(&t) * 1000000000 : 0;
+}
+
+static int list_object(listing *l, const char *from, const char *to, sherd_error *err)
+{
+	const char *text;
+	size_t len, root = strlen(l->s->root);
+	sherd_stat stat = {0};
+	shd_s3_object object = {.there = true};
+	if (!element(from, to, "Key", &text, &len))
+		return sherd_fail(err, SHERD_EIO, "io", "the server's list has an object without a key");
+	decode(&l->key, text, len, true);
+	if (l->key.failed)
+		return shd_s3_no_memory(err);
+	if (l->last.len && strcmp(l->key.data, l->last.data) <= 0)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "io", "the server lists keys in no order");
+	shd_s3_text_clear(&l->last);
+	shd_s3_text_add(&l->last, l->key.data, l->key.len);
+	const char *key = l->key.data + (l->key.len < root ? l->key.len : root);
+	if (strlen(l->key.data) != l->key.len || strncmp(l->key.data, l->s->root, root) != 0 || !is_key(key) ||
+	    strncmp(key, l->prefix, strlen(l->prefix)) != 0 || strcmp(key, l->after) <= 0)
+		return SHERD_OK;
+	stat.size = element(from, to, "Size", &text, &len) ? strtoull(text, NULL, 10) : 0;
+	stat.mtime_ns = element(from, to, "LastModified", &text, &len) ? list_time(text, len) : 0;
+	if (element(from, to, "ETag", &text, &len)) {
+		shd_s3_text etag = {0};
+		decode(&etag, text, len, false);
+		size_t quoted = etag.len >= 2 && etag.data[0] == '"' ? 1 : 0;
+		(void)snprintf(object.etag, sizeof(object.etag), "%.*s", (int)(etag.len - 2 * quoted),
+		               shd_s3_text_of(&etag) + quoted);
+		shd_s3_text_free(&etag);
+	}
+	if (stat.size == strlen(shd_s3_mark) && strcmp(object.etag, shd_s3_mark_etag) == 0)
+		return SHERD_OK;
+	shd_s3_identity(&object, stat.identity);
+	l->stopped = !l->each(l->arg, key, &stat);
+	return SHERD_OK;
+}
+
+static int list_page(listing *l, const shd_s3_call *call, bool *more, sherd_error *err)
+{
+	const char *text = shd_s3_text_of(&call->http.answer), *end = text + strlen(text), *value;
+	size_t len;
+	if (!strstr(text, "</ListBucketResult>"))
+		return sherd_fail(err, SHERD_EIO, "io", "what the server sent is no list");
+	for (const char *at = text; !l->stopped && (at = strstr(at, "<Contents>"));) {
+		const char *to = strstr(at, "</Contents>");
+		if (!to)
+			return sherd_fail(err, SHERD_EIO, "io", "the server's list is cut off");
+		TRY(list_object(l, at, to, err));
+		at = to;
+	}
+	*more = element(text, end, "IsTruncated", &value, &len) && len == 4 && memcmp(value, "true", 4) == 0;
+	shd_s3_text_clear(&l->token);
+	if (*more && element(text, end, "NextContinuationToken", &value, &len))
+		decode(&l->token, value, len, false);
+	if (*more && !l->token.len)
+		return sherd_fail(err, SHERD_EIO, "io", "the server's list goes on, but it does not say where");
+	return l->token.failed ? shd_s3_no_memory(err) : SHERD_OK;
+}
+
+static void list_query(const listing *l, shd_s3_text *query)
+{
+	if (l->token.len) {
+		shd_s3_text_say(query, "continuation-token=");
+		shd_s3_text_encode(query, l->token.data, false);
+		shd_s3_text_add(query, "&", 1);
+	}
+	shd_s3_text_say(query, "encoding-type=url&list-type=2&prefix=");
+	shd_s3_text_encode(query, l->s->root, false);
+	shd_s3_text_encode(query, l->prefix, false);
+	if (*l->after) {
+		shd_s3_text_say(query, "&start-after=");
+		shd_s3_text_encode(query, l->s->root, false);
+		shd_s3_text_encode(query, l->after, false);
+	}
+}
+
+int shd_s3_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
+                sherd_error *err)
+{
+	listing l = {.s = (shd_s3 *)store, .prefix = prefix, .after = after, .each = each, .arg = arg};
+	bool more = true;
+	int rc = SHERD_OK;
+	while (rc == SHERD_OK && more && !l.stopped) {
+		shd_s3_call call = {.method = "GET"};
+		list_query(&l, &call.query);
+		rc = shd_s3_call_make(l.s, &call, err);
+		if (rc == SHERD_OK && call.http.status != 200)
+			rc = shd_s3_call_refuse(l.s, &call, err);
+		if (rc == SHERD_OK)
+			rc = list_page(&l, &call, &more, err);
+		shd_s3_call_end(l.s, &call);
+	}
+	shd_s3_text_free(&l.token);
+	shd_s3_text_free(&l.key);
+	shd_s3_text_free(&l.last);
+	return rc;
+}

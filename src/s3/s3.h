@@ -1,0 +1,85 @@
+/* s3/s3.h - the store of s3://, and what its parts share. */
+#ifndef SHD_S3_S3_H
+#define SHD_S3_S3_H
+
+#include "config.h"
+#include "http.h"
+
+#include <sherd/sys/backend.h>
+
+#include <pthread.h>
+
+/* Forward a failure unchanged. */
+#define TRY(call)                       \
+	do {                            \
+		int try_rc_ = (call);   \
+		if (try_rc_ < 0)        \
+			return try_rc_; \
+	} while (0)
+
+#define SHD_S3_PART ((size_t)16 << 20)  /* bytes of a request, where there are many */
+#define SHD_S3_FIRST ((size_t)64 << 10) /* what a reader fetches when it is opened */
+#define SHD_S3_MOST_PUT ((uint64_t)5 << 30)
+#define SHD_S3_IDENTITY 72
+#define SHD_S3_WRITE_ID 17   /* 16 digits and NUL */
+#define SHD_S3_MOST_ETAG 256 /* with NUL */
+
+/* What a server was found to do with conditions. */
+typedef struct shd_s3_manners {
+	bool known;
+	bool put;      /* If-None-Match and If-Match on PUT are honoured */
+	bool remove;   /* If-Match on DELETE is */
+	bool unquoted; /* it wants the ETag of If-Match without quotes */
+} shd_s3_manners;
+
+typedef struct shd_s3 {
+	sherd_store base;
+	shd_s3_config config;
+	shd_http *http;
+	char *root;             /* what stands before keys, "" or ending with '/' */
+	pthread_mutex_t asking; /* held while manners are found out */
+	shd_s3_manners manners;
+	pthread_mutex_t mutex; /* of the clock */
+	bool clock_known;
+	int64_t clock; /* milliseconds that the server's clock is ahead of CLOCK_MONOTONIC, at least */
+} shd_s3;
+
+static inline int shd_s3_no_memory(sherd_error *err)
+{
+	return sherd_fail(err, SHERD_ENOMEM, "no-memory", "out of memory");
+}
+
+/* What stands under a key. */
+typedef struct shd_s3_object {
+	bool there;                     /* as users see it: what was removed by a mark is not */
+	bool marked;                    /* removed by a mark, which has this ETag */
+	char etag[SHD_S3_MOST_ETAG];    /* without quotes */
+	char write_id[SHD_S3_WRITE_ID]; /* "" where another program wrote it */
+	uint64_t size;
+	int64_t modified; /* seconds since 1970 */
+} shd_s3_object;
+
+/* Looks by HEAD. What is not there is no failure. */
+int shd_s3_look(shd_s3_object *out, shd_s3 *s, const char *key, sherd_error *err);
+/* "etag.write_id", or what is there of both. */
+void shd_s3_identity(const shd_s3_object *object, char out[SHD_S3_IDENTITY]);
+/* Does the object have this identity? One without a write id, as list tells, asks only for the ETag. */
+bool shd_s3_is(const shd_s3_object *object, const char *identity);
+/* Finds out, once per store, what the server does with conditions; SHERD_EUNSUPPORTED, "no-exclusive", where it may not
+ * be written to. */
+int shd_s3_ask_manners(shd_s3_manners *out, shd_s3 *s, sherd_error *err);
+void shd_s3_new_write_id(char out[SHD_S3_WRITE_ID]);
+
+/* What a mark holds in place of an object that was removed, where a server deletes in spite of conditions. */
+extern const char shd_s3_mark[];
+extern const char shd_s3_mark_etag[]; /* its MD5 */
+
+int shd_s3_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err);
+int shd_s3_write(sherd_writer **out, sherd_store *store, const char *key, const sherd_write_options *options,
+                 sherd_error *err);
+int shd_s3_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
+                sherd_error *err);
+int shd_s3_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err);
+int shd_s3_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err);
+
+#endif
