@@ -55,8 +55,34 @@ static void call_authorize(const shd_s3 *s, shd_s3_call *call, const char *path)
 	shd_s3_text_add(lines, "\n", 1);
 }
 
+/* How many bytes the character at the front has, 0 if it is none in UTF-8. Surrogates and overlong forms pass here, and
+ * are the server's to refuse. */
+static size_t character(const unsigned char *text)
+{
+	size_t more = *text < 0x80 ? 0 : *text >= 0xc2 && *text < 0xe0 ? 1 : *text >= 0xe0 && *text < 0xf0 ? 2 : 3;
+	if (*text >= 0xf5 || (*text >= 0x80 && *text < 0xc2))
+		return 0;
+	for (size_t i = 1; i <= more; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	return more + 1;
+}
+
+static int check_call_key(const shd_s3 *s, const char *key, sherd_error *err)
+{
+	if (strlen(s->root) + strlen(key) > SHERD_MAX_KEY)
+		return sherd_fail(err, SHERD_EINVAL, "bad-key",
+		                  "with its folders a key in a bucket has at most %d bytes", SHERD_MAX_KEY);
+	for (size_t n; *key; key += n)
+		if ((n = character((const unsigned char *)key)) == 0)
+			return sherd_fail(err, SHERD_EINVAL, "bad-key", "a key in a bucket is UTF-8");
+	return SHERD_OK;
+}
+
 int shd_s3_call_start(shd_s3 *s, shd_s3_call *call, sherd_error *err)
 {
+	if (call->key)
+		TRY(check_call_key(s, call->key, err));
 	shd_http_request *r = &call->http;
 	shd_s3_text path = {0};
 	r->method = call->method;

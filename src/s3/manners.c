@@ -7,58 +7,73 @@
 
 static const char nobody[] = "00000000000000000000000000000000"; /* no object's ETag */
 
-/* Makes one request with one condition; *done: the server did it. Another answer than yes or no is a failure. */
-static int manners_try(shd_s3 *s, const char *key, const char *method, const char *name, const char *value,
-                       const char *body, shd_s3_object *object, bool *done, sherd_error *err)
+typedef struct asking {
+	shd_s3 *s;
+	const char *key;
+	shd_s3_object object; /* as the last PUT that was done left it */
+} asking;
+
+/* Makes one request with one condition; *done: the server did it. Another answer than yes or no is a failure. A request
+ * that is to be refused is answered once: some servers say 500 to that. */
+static int manners_try(asking *a, const char *method, const char *name, const char *value, bool again, bool *done,
+                       sherd_error *err)
 {
-	shd_s3_call call = {.method = method, .key = key};
-	call.http.body = body;
-	call.http.body_len = body ? strlen(body) : 0;
+	shd_s3_call call = {.method = method, .key = a->key, .once = !again};
+	if (*method == 'P') {
+		call.http.body = value;
+		call.http.body_len = strlen(value);
+	}
 	if (name)
 		shd_s3_call_header(&call, name, "%s", value);
-	int rc = shd_s3_call_make(s, &call, err);
+	int64_t since = shd_s3_clock_ms();
+	int rc = shd_s3_call_make(a->s, &call, err);
+	for (int tries = 0; rc < 0 && !again && shd_s3_call_pause(a->s, &call, tries, since); tries++)
+		rc = shd_s3_call_make(a->s, &call, err);
 	long status = call.http.status;
 	*done = rc == SHERD_OK && status >= 200 && status < 300;
-	if (*done && object)
-		shd_s3_call_object(&call, object);
+	if (*done && *method == 'P')
+		shd_s3_call_object(&call, &a->object);
 	/* 501: conditions are not known there. */
 	if (rc == SHERD_OK && !*done && status != 412 && status != 409 && status != 501 && status != 500)
-		rc = shd_s3_call_refuse(s, &call, err);
-	shd_s3_call_end(s, &call);
+		rc = shd_s3_call_refuse(a->s, &call, err);
+	shd_s3_call_end(a->s, &call);
 	return rc;
 }
 
-static int try_put(shd_s3 *s, const char *key, shd_s3_manners *m, sherd_error *err)
+/* Is the condition that names the object as it is met, with quotes or without? */
+static int try_match(asking *a, shd_s3_manners *m, sherd_error *err)
 {
-	shd_s3_object first, now;
-	bool done, wrong;
-	char quoted[SHD_S3_MOST_ETAG + 2];
-	TRY(manners_try(s, key, "PUT", "if-none-match", "*", "one", &first, &done, err));
-	if (!done)
-		return SHERD_OK;
-	TRY(manners_try(s, key, "PUT", "if-none-match", "*", "two", NULL, &done, err));
-	TRY(manners_try(s, key, "PUT", "if-match", nobody, "two", NULL, &wrong, err));
-	TRY(shd_s3_look(&now, s, key, err));
-	if (done || wrong || strcmp(now.etag, first.etag) != 0)
-		return SHERD_OK;
-	shd_s3_condition(m, first.etag, quoted);
-	TRY(manners_try(s, key, "PUT", "if-match", quoted, "two", NULL, &done, err));
-	if (!done) {
-		TRY(manners_try(s, key, "PUT", "if-match", first.etag, "two", NULL, &done, err));
-		m->unquoted = done;
+	char condition[SHD_S3_MOST_ETAG + 2];
+	for (int i = 0; i < 4 && !m->put; i++) {
+		m->unquoted = i % 2 == 1;
+		shd_s3_condition(m, a->object.etag, condition);
+		TRY(manners_try(a, "PUT", "if-match", condition, false, &m->put, err));
 	}
-	m->put = done;
 	return SHERD_OK;
 }
 
-static int try_remove(shd_s3 *s, const char *key, shd_s3_manners *m, sherd_error *err)
+static int try_put(asking *a, shd_s3_manners *m, sherd_error *err)
+{
+	bool made, twice, wrong;
+	TRY(manners_try(a, "PUT", "if-none-match", "*", true, &made, err));
+	TRY(shd_s3_look(&a->object, a->s, a->key, err));
+	if (!a->object.there)
+		return SHERD_OK;
+	TRY(manners_try(a, "PUT", "if-none-match", "*", false, &twice, err));
+	TRY(manners_try(a, "PUT", "if-match", nobody, false, &wrong, err));
+	if (twice || wrong)
+		return SHERD_OK;
+	return try_match(a, m, err);
+}
+
+static int try_remove(asking *a, shd_s3_manners *m, sherd_error *err)
 {
 	shd_s3_object now;
 	bool done;
 	char condition[SHD_S3_MOST_ETAG + 2];
 	shd_s3_condition(m, nobody, condition);
-	TRY(manners_try(s, key, "DELETE", "if-match", condition, NULL, NULL, &done, err));
-	TRY(shd_s3_look(&now, s, key, err));
+	TRY(manners_try(a, "DELETE", "if-match", condition, false, &done, err));
+	TRY(shd_s3_look(&now, a->s, a->key, err));
 	m->remove = m->put && now.there;
 	return SHERD_OK;
 }
@@ -69,12 +84,11 @@ static int find_out(shd_s3 *s, shd_s3_manners *m, sherd_error *err)
 	bool done;
 	shd_s3_new_write_id(id);
 	(void)snprintf(key, sizeof(key), ".sherd-tmp-probe-%s", id);
-	int rc = try_put(s, key, m, err);
+	asking a = {.s = s, .key = key};
+	int rc = try_put(&a, m, err);
 	if (rc == SHERD_OK)
-		rc = try_remove(s, key, m, err);
-	if (rc == SHERD_OK && !m->remove && !m->put)
-		return SHERD_OK; /* the try was the removal */
-	int swept = manners_try(s, key, "DELETE", NULL, NULL, NULL, NULL, &done, rc < 0 ? NULL : err);
+		rc = try_remove(&a, m, err);
+	int swept = manners_try(&a, "DELETE", NULL, NULL, true, &done, rc < 0 ? NULL : err);
 	return rc < 0 ? rc : swept;
 }
 

@@ -11,6 +11,8 @@ typedef struct backend {
 	const char *name;
 	bool local, wrapped, stutter;
 	bool bare;       /* no maps, locks, folders, links or queues */
+	bool s3;         /* a server of our own, or that of SHERD_TEST_S3 */
+	bool deaf;       /* which deletes in spite of conditions, wants ETags without quotes, and gives losers 500 */
 	unsigned refuse; /* FAIL_SYS_NO_* */
 } backend;
 
@@ -19,6 +21,7 @@ typedef struct fixture {
 	char *folder; /* of local ones */
 	fail_sys sys; /* what a local store works on */
 	sherd_store *store;
+	struct s3_server *server; /* of s3 */
 } fixture;
 
 /* Runs the tests once per backend; returns how many failed. Each test is made by BACKEND_TEST and finds its fixture
