@@ -195,7 +195,7 @@ int shd_s3_call_finish(shd_s3 *s, shd_s3_call *call, sherd_error *err)
 	for (int tries = 0;; tries++) {
 		shd_http_wait(s->http, &call->http);
 		call->under_way = false;
-		call->lost = call->lost || (!call->http.status && call->http.sent);
+		call->lost = call->lost || call->http.lost;
 		learn_time(s, call);
 		if (!shd_s3_call_may_help(call))
 			return SHERD_OK;

@@ -12,7 +12,20 @@ typedef struct source {
 	const char *setting, *variables[2], *line;
 } source;
 
-enum { ENDPOINT, REGION, PROFILE, PATH_STYLE, CA_BUNDLE, UNSIGNED, ALONE, TIMEOUT, REQUEST_TIMEOUT, RETRIES, DELAY };
+enum {
+	ENDPOINT,
+	REGION,
+	PROFILE,
+	PATH_STYLE,
+	CA_BUNDLE,
+	UNSIGNED,
+	ALONE,
+	TIMEOUT,
+	REQUEST_TIMEOUT,
+	RETRIES,
+	DELAY,
+	PART_SIZE
+};
 
 static const source sources[] = {
 	[ENDPOINT] = {"endpoint", {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"}, "endpoint_url"},
@@ -26,11 +39,12 @@ static const source sources[] = {
 	[REQUEST_TIMEOUT] = {"request-timeout", {"SHERD_S3_REQUEST_TIMEOUT", NULL}, NULL},
 	[RETRIES] = {"retries", {"SHERD_S3_RETRIES", NULL}, NULL},
 	[DELAY] = {"retry-delay", {"SHERD_S3_RETRY_DELAY", NULL}, NULL},
+	[PART_SIZE] = {"part-size", {"SHERD_S3_PART_SIZE", NULL}, NULL},
 };
 
-const char *const shd_s3_settings[] = {"endpoint",        "region",   "profile",     "path-style",
-                                       "ca-bundle",       "unsigned", "alone",       "timeout",
-                                       "request-timeout", "retries",  "retry-delay", NULL};
+const char *const shd_s3_settings[] = {"endpoint",    "region",    "profile", "path-style",      "ca-bundle",
+                                       "unsigned",    "alone",     "timeout", "request-timeout", "retries",
+                                       "retry-delay", "part-size", NULL};
 
 typedef struct finding {
 	const sherd_store_options *options;
@@ -82,11 +96,15 @@ static int read_number(double *out, const finding *f, int which, double usual, d
 
 static int read_times(shd_s3_config *c, const finding *f, sherd_error *err)
 {
-	double total, request, retries, delay;
+	double total, request, retries, delay, part;
 	TRY(read_number(&total, f, TIMEOUT, 300, 86400, err));
 	TRY(read_number(&request, f, REQUEST_TIMEOUT, 60, 86400, err));
 	TRY(read_number(&retries, f, RETRIES, 8, 1000, err));
 	TRY(read_number(&delay, f, DELAY, 0.1, 60, err));
+	TRY(read_number(&part, f, PART_SIZE, 16 << 20, 1 << 30, err));
+	if (part < 5 << 20)
+		return sherd_fail(err, SHERD_EINVAL, "bad-setting", "part-size is at least 5 MiB, 5242880");
+	c->part = (size_t)part;
 	c->timeout_ms = (long)(total * 1000);
 	c->request_ms = request * 1000 < 1 ? 1 : (long)(request * 1000);
 	c->delay_ms = (long)(delay * 1000);

@@ -16,6 +16,7 @@ typedef struct shd_s3_config {
 	bool alone;                /* nobody else writes */
 	long timeout_ms, request_ms, delay_ms;
 	int retries;
+	size_t part; /* bytes of a part, and of what is written at once */
 } shd_s3_config;
 
 extern const char *const shd_s3_settings[]; /* ends with NULL */

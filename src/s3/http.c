@@ -70,6 +70,14 @@ static int is_cancelled(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, cur
 	return __atomic_load_n(&((shd_http_request *)arg)->cancelled, __ATOMIC_RELAXED);
 }
 
+/* libcurl sends a request again by itself when a connection that it used before turns out to be dead. */
+static int about_to_send(void *arg, char *a, char *b, int c, int d)
+{
+	(void)a, (void)b, (void)c, (void)d;
+	((shd_http_request *)arg)->sends++;
+	return CURL_PREREQFUNC_OK;
+}
+
 static struct curl_slist *lines_of(const shd_s3_text *headers)
 {
 	struct curl_slist *list = NULL;
@@ -99,6 +107,9 @@ static void describe(CURL *easy, shd_http_request *r, const shd_http *http)
 	(void)curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, is_cancelled);
 	(void)curl_easy_setopt(easy, CURLOPT_XFERINFODATA, r);
 	(void)curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+	(void)curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, about_to_send);
+	(void)curl_easy_setopt(easy, CURLOPT_PREREQDATA, r);
+	(void)curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, 20L);
 	(void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	(void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
 	(void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -178,6 +189,7 @@ static void judge(shd_http_request *r, CURLcode code)
 	(void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
 	(void)curl_easy_getinfo(r->easy, CURLINFO_REQUEST_SIZE, &sent);
 	r->sent = sent > 0;
+	r->lost = r->sends > 1 || (r->sent && (code != CURLE_OK || !status));
 	r->timed_out = code == CURLE_OPERATION_TIMEDOUT;
 	r->hopeless = code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE ||
 	              code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
@@ -306,9 +318,10 @@ static shd_http_worker *choose_worker(shd_http *http)
 void shd_http_start(shd_http *http, shd_http_request *r)
 {
 	r->status = 0;
-	r->sent = r->timed_out = r->hopeless = r->cancelled = false;
+	r->sent = r->lost = r->timed_out = r->hopeless = r->cancelled = false;
 	r->trouble[0] = 0;
 	r->got = 0;
+	r->sends = 0;
 	r->next = NULL;
 	shd_s3_text_clear(&r->answer);
 	shd_s3_text_clear(&r->head);

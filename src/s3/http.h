@@ -28,6 +28,7 @@ typedef struct shd_http_request {
 
 	long status;        /* 0: no whole answer came */
 	bool sent;          /* without an answer: may the server have got it? */
+	bool lost;          /* was it sent, this time or before, and got no answer? */
 	bool timed_out;     /* without an answer */
 	bool hopeless;      /* without an answer: and none will come, such as one by a strange certificate */
 	char trouble[256];  /* why there is none */
@@ -39,6 +40,7 @@ typedef struct shd_http_request {
 	struct shd_http_request *next;
 	void *easy, *list;
 	bool under_way, cancelled;
+	int sends;
 } shd_http_request;
 
 extern const char shd_http_library[]; /* its name and version */

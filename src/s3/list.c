@@ -111,12 +111,12 @@ static int list_object(listing *l, const char *from, const char *to, sherd_error
 	sherd_stat stat = {0};
 	shd_s3_object object = {.there = true};
 	if (!element(from, to, "Key", &text, &len))
-		return sherd_fail(err, SHERD_EIO, "io", "the server's list has an object without a key");
+		return sherd_fail(err, SHERD_EIO, "bad-list", "the server's list has an object without a key");
 	decode(&l->key, text, len, true);
 	if (l->key.failed)
 		return shd_s3_no_memory(err);
 	if (l->last.len && strcmp(l->key.data, l->last.data) <= 0)
-		return sherd_fail(err, SHERD_EUNSUPPORTED, "io", "the server lists keys in no order");
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "bad-list", "the server lists keys in no order");
 	shd_s3_text_clear(&l->last);
 	shd_s3_text_add(&l->last, l->key.data, l->key.len);
 	const char *key = l->key.data + (l->key.len < root ? l->key.len : root);
@@ -145,11 +145,11 @@ static int list_page(listing *l, const shd_s3_call *call, bool *more, sherd_erro
 	const char *text = shd_s3_text_of(&call->http.answer), *end = text + strlen(text), *value;
 	size_t len;
 	if (!strstr(text, "</ListBucketResult>"))
-		return sherd_fail(err, SHERD_EIO, "io", "what the server sent is no list");
+		return sherd_fail(err, SHERD_EIO, "bad-list", "what the server sent is no list");
 	for (const char *at = text; !l->stopped && (at = strstr(at, "<Contents>"));) {
 		const char *to = strstr(at, "</Contents>");
 		if (!to)
-			return sherd_fail(err, SHERD_EIO, "io", "the server's list is cut off");
+			return sherd_fail(err, SHERD_EIO, "bad-list", "the server's list is cut off");
 		TRY(list_object(l, at, to, err));
 		at = to;
 	}
@@ -158,7 +158,7 @@ static int list_page(listing *l, const shd_s3_call *call, bool *more, sherd_erro
 	if (*more && element(text, end, "NextContinuationToken", &value, &len))
 		decode(&l->token, value, len, false);
 	if (*more && !l->token.len)
-		return sherd_fail(err, SHERD_EIO, "io", "the server's list goes on, but it does not say where");
+		return sherd_fail(err, SHERD_EIO, "bad-list", "the server's list goes on, but it does not say where");
 	return l->token.failed ? shd_s3_no_memory(err) : SHERD_OK;
 }
 

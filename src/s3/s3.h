@@ -17,7 +17,6 @@
 			return try_rc_; \
 	} while (0)
 
-#define SHD_S3_PART ((size_t)16 << 20)  /* bytes of a request, where there are many */
 #define SHD_S3_FIRST ((size_t)64 << 10) /* what a reader fetches when it is opened */
 #define SHD_S3_MOST_PUT ((uint64_t)5 << 30)
 #define SHD_S3_IDENTITY 72

@@ -25,11 +25,11 @@ struct shd_s3_upload {
 	char **etags;              /* by number less 1 */
 };
 
-size_t shd_s3_upload_part(uint64_t size)
+size_t shd_s3_upload_part(const shd_s3 *s, uint64_t size)
 {
 	uint64_t need = size / SOME_PARTS;
 	size_t page = (size_t)1 << 20;
-	return need <= SHD_S3_PART ? SHD_S3_PART : (size_t)((need + page) / page * page);
+	return need <= s->config.part ? s->config.part : (size_t)((need + page) / page * page);
 }
 
 static void upload_free(shd_s3_upload *u)

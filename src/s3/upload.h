@@ -7,7 +7,7 @@
 typedef struct shd_s3_upload shd_s3_upload;
 
 /* How large parts have to be so that an object of that size can be written; 0 when it is not known. */
-size_t shd_s3_upload_part(uint64_t size);
+size_t shd_s3_upload_part(const shd_s3 *s, uint64_t size);
 
 /* The first part is sent with commit, so that it may change until then. Every part has that size but the last. */
 int shd_s3_upload_open(shd_s3_upload **out, shd_s3 *s, const char *key, size_t part, sherd_error *err);

@@ -213,7 +213,7 @@ int shd_s3_write(sherd_writer **out, sherd_store *store, const char *key, const 
 	if (options->if_identity)
 		(void)snprintf(w->if_identity, sizeof(w->if_identity), "%s", options->if_identity);
 	w->identity = options->identity;
-	w->part = shd_s3_upload_part(options->size_hint);
+	w->part = is_one_put(w) ? w->s->config.part : shd_s3_upload_part(w->s, options->size_hint);
 	*out = &w->base;
 	return SHERD_OK;
 }

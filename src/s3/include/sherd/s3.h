@@ -13,7 +13,8 @@ SHERD_BEGIN_DECLS
  * "endpoint" http(s)://host[:port], "region", "profile", "path-style" ("true": the bucket stands in the path),
  * "ca-bundle" a file, "unsigned" ("true": ask without credentials), "alone" ("true": nobody else writes, so that a
  * server that ignores conditions may be written to), "timeout" and "request-timeout" seconds that a call and each of
- * its requests may take, "retries" how often a request is made again, "retry-delay" seconds before the first time. */
+ * its requests may take, "retries" how often a request is made again, "retry-delay" seconds before the first time,
+ * "part-size" bytes of the parts of a large object, of which up to four are in memory. */
 SHERD_API const sherd_component *sherd_s3_component(void);
 
 SHERD_END_DECLS
