@@ -1,5 +1,5 @@
 /* s3/read.c - ranges of one object. Each answer says which object it is of, so that bytes of two are never mixed. */
-#include "call.h"
+#include "read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +17,10 @@ typedef struct s3_reader {
 	size_t first_len;
 } s3_reader;
 
-static int s3_reader_start(const s3_reader *r, shd_s3_call *call, uint64_t offset, char *to, size_t len,
-                           sherd_error *err)
+int shd_s3_reader_begin(const sherd_reader *reader, shd_s3_call *call, uint64_t offset, char *to, size_t len,
+                        sherd_error *err)
 {
+	const s3_reader *r = (const s3_reader *)reader;
 	*call = (shd_s3_call){.method = "GET", .key = r->key};
 	call->http.sink = to;
 	call->http.sink_len = len;
@@ -48,6 +49,26 @@ static int s3_reader_check(const s3_reader *r, const shd_s3_call *call, uint64_t
 	return SHERD_OK;
 }
 
+int shd_s3_reader_end(const sherd_reader *reader, shd_s3_call *call, uint64_t offset, sherd_error *err)
+{
+	const s3_reader *r = (const s3_reader *)reader;
+	int rc = shd_s3_call_finish(r->s, call, err);
+	if (rc == SHERD_OK)
+		rc = s3_reader_check(r, call, offset, err);
+	if (rc < 0 && err && err->offset == SHERD_NO_OFFSET)
+		err->offset = offset;
+	return rc;
+}
+
+bool shd_s3_reader_has(const sherd_reader *reader, uint64_t offset, char *to, size_t len)
+{
+	const s3_reader *r = (const s3_reader *)reader;
+	bool has = offset <= r->first_len && len <= r->first_len - offset;
+	if (has)
+		memcpy(to, r->first + offset, len);
+	return has;
+}
+
 /* Several requests at a time, in order; all that began have ended when it returns. */
 static int s3_reader_fetch(const s3_reader *r, uint64_t offset, char *to, size_t len, sherd_error *err)
 {
@@ -59,22 +80,19 @@ static int s3_reader_fetch(const s3_reader *r, uint64_t offset, char *to, size_t
 	while (rc == SHERD_OK && done < len) {
 		while (rc == SHERD_OK && asked < len && begun - ended < READ_AT_ONCE) {
 			size_t n = len - asked < read_piece ? len - asked : read_piece;
-			rc = s3_reader_start(r, &calls[begun++ % READ_AT_ONCE], offset + asked, to + asked, n, err);
+			rc = shd_s3_reader_begin(&r->base, &calls[begun++ % READ_AT_ONCE], offset + asked, to + asked,
+			                         n, err);
 			asked += n;
 		}
 		shd_s3_call *call = &calls[ended++ % READ_AT_ONCE];
 		if (rc == SHERD_OK)
-			rc = shd_s3_call_finish(r->s, call, err);
-		if (rc == SHERD_OK)
-			rc = s3_reader_check(r, call, offset + done, err);
+			rc = shd_s3_reader_end(&r->base, call, offset + done, err);
 		done += call->http.sink_len;
 		shd_s3_call_end(r->s, call);
 	}
 	for (size_t i = 0; i < READ_AT_ONCE; i++)
 		shd_s3_call_end(r->s, &calls[i]);
 	free(calls);
-	if (rc < 0 && err && err->offset == SHERD_NO_OFFSET)
-		err->offset = offset;
 	return rc;
 }
 

@@ -1,4 +1,5 @@
 #include "s3.h"
+#include "read.h"
 
 #include <sherd/s3.h>
 
@@ -46,6 +47,7 @@ static const struct sherd_store_ops s3_ops = {
 	.stat = shd_s3_stat,
 	.remove = shd_s3_remove,
 	.close = s3_close,
+	.queue = shd_s3_queue,
 	.now = s3_now,
 };
 

@@ -27,8 +27,8 @@ w, b = random.randbytes(4 * 3000 * 100), b"123"
 head = json.dumps({"w": {"dtype": "U8", "shape": [3000, 400], "data_offsets": [0, len(w)]},
                    "b": {"dtype": "U8", "shape": [3], "data_offsets": [len(w), len(w) + 3]}}).encode()
 open("m.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + w + b)
-head = json.dumps({"r": {"dtype": "F32", "shape": [250, 8], "data_offsets": [0, 8000]}}).encode()
-open("r.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + struct.pack("<2000f", *range(2000)))
+head = json.dumps({"r": {"dtype": "F32", "shape": [250, 400], "data_offsets": [0, 400000]}}).encode()
+open("r.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + struct.pack("<100000f", *range(100000)))
 PYTHON
 
 # One object.
@@ -80,6 +80,8 @@ wait $! || first=$?
 "$sherd" rows pack -q --rows-per-shard 60 r.safetensors rows
 [ "$("$sherd" rows stream --digest "$at/rows")" = "$("$sherd" rows stream --digest rows)" ]
 "$sherd" rows verify -q "$at/rows"
+list=$("$sherd" rows info --json rows | "$lib/field" '" ".join(s["file"] for s in d["shards"])')
+[ "$(cd rows && "$sherd" rows stream --digest $list)" = "$("$sherd" rows stream --digest $(printf "$at/rows/%s " $list))" ]
 
 # Graphs are read.
 "$lib/graph-lines" nodes edges

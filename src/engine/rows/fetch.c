@@ -79,7 +79,8 @@ int shd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_
 	};
 	f->wanted = sherd_dtype_element_bytes(f->dtype);
 	f->keep = f->window >= stored_bytes(rows);
-	f->queue = access == SHERD_ROWS_DIRECT || (access == SHERD_ROWS_AUTO && !f->keep);
+	bool remote = sherd_store_caps(rows->store) & SHERD_CAP_REMOTE;
+	f->queue = access == SHERD_ROWS_DIRECT || (access == SHERD_ROWS_AUTO && !f->keep) || remote;
 	f->pieces = (rows_pieces){.window = f->window, .probe = access == SHERD_ROWS_AUTO};
 	return SHERD_OK;
 }

@@ -26,4 +26,7 @@ mkdir other && cp here.shard other && sherd rows stream file://other/here.shard 
 sherd rows stream mem://a mem://b
 sherd rows stream mem://a here.shard
 echo $?
-sherd rows stream s3://bucket/a s3://bucket/b
+status=0
+sherd rows stream gopher://host/a gopher://host/b 2>said || status=$?
+sed 's/, s3$//' said >&2 # which not every build has
+exit $status
