@@ -56,6 +56,20 @@ static int object_replaced(sherd_error *err)
 	return sherd_fail(err, SHERD_ECONFLICT, "replaced", "another object has taken its place");
 }
 
+/* A removal that was not answered, or by a failure: has it happened? */
+static int delete_settle(shd_s3 *s, const shd_s3_call *call, int rc, sherd_error *err)
+{
+	shd_s3_object now;
+	int looked = shd_s3_look(&now, s, call->key, NULL);
+	if (looked == SHERD_OK && !now.there)
+		return SHERD_OK;
+	if (looked == SHERD_OK && !call->lost)
+		return rc;
+	return sherd_fail(err, SHERD_EUNKNOWN, "unknown-outcome",
+	                  "the removal got no answer and may have happened%s%.100s", *call->http.trouble ? ": " : "",
+	                  call->http.trouble);
+}
+
 /* The answer to a DELETE; *again: the condition was not met, by whatever there is now. */
 static int delete_object(shd_s3 *s, const char *key, const char *if_match, bool *again, sherd_error *err)
 {
@@ -67,9 +81,8 @@ static int delete_object(shd_s3 *s, const char *key, const char *if_match, bool 
 	*again = rc == SHERD_OK && if_match && (status == 412 || status == 409);
 	if (rc == SHERD_OK && !*again && status != 204 && status != 200 && status != 404)
 		rc = shd_s3_call_refuse(s, &call, err);
-	if (rc < 0 && rc != SHERD_ENOMEM && call.lost)
-		rc = sherd_fail(err, SHERD_EUNKNOWN, "unknown-outcome", "the removal got no answer: %s",
-		                call.http.trouble);
+	if (rc < 0 && (call.lost || status >= 500))
+		rc = delete_settle(s, &call, rc, err);
 	shd_s3_call_end(s, &call);
 	return rc;
 }

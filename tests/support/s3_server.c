@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MOST_CONNECTIONS = 512, MOST_FAULTS = 256, MOST_LATE = 64 };
+enum { MOST_CONNECTIONS = 256, MOST_FAULTS = 256, MOST_LATE = 64 };
 
 typedef struct fault {
 	char method[8], target[64];
@@ -30,6 +30,7 @@ typedef struct connection {
 	struct s3_server *server;
 	pthread_t thread;
 	int socket;
+	bool used, over; /* the second under the mutex */
 } connection;
 
 struct s3_server {
@@ -40,7 +41,6 @@ struct s3_server {
 	char endpoint[64];
 	s3_objects *objects;
 	connection connections[MOST_CONNECTIONS];
-	size_t count;
 	fault faults[MOST_FAULTS];
 	size_t fault_count;
 	s3_request late[MOST_LATE];
@@ -67,13 +67,23 @@ static void request_free(s3_request *r)
 	*r = (s3_request){0};
 }
 
+/* Reads up to the empty line, and not beyond; without any "\r". */
 static bool read_head(int socket, shd_s3_text *head)
 {
-	char c;
-	while (head->len < 65536 && recv(socket, &c, 1, 0) == 1) {
-		if (c != '\r')
-			shd_s3_text_add(head, &c, 1);
-		if (head->len >= 2 && memcmp(head->data + head->len - 2, "\n\n", 2) == 0)
+	char seen[4096];
+	while (head->len < 65536) {
+		ssize_t n = recv(socket, seen, sizeof(seen), MSG_PEEK), used = 0;
+		if (n <= 0)
+			return false;
+		bool over = false;
+		for (; used < n && !over; used++) {
+			if (seen[used] != '\r')
+				shd_s3_text_add(head, &seen[used], 1);
+			over = head->len >= 2 && memcmp(head->data + head->len - 2, "\n\n", 2) == 0;
+		}
+		if (recv(socket, seen, (size_t)used, 0) != used)
+			return false;
+		if (over)
 			return true;
 	}
 	return false;
@@ -240,6 +250,26 @@ static void *serve_connection(void *arg)
 		request_free(&r);
 	request_free(&r);
 	(void)shutdown(c->socket, SHUT_RDWR);
+	(void)pthread_mutex_lock(&c->server->mutex);
+	c->over = true;
+	(void)pthread_mutex_unlock(&c->server->mutex);
+	return NULL;
+}
+
+/* A place for another one; those that are over make room. Under the mutex. */
+static connection *connection_room(s3_server *s)
+{
+	for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+		connection *c = &s->connections[i];
+		if (c->over) {
+			(void)pthread_join(c->thread, NULL);
+			(void)close(c->socket);
+			c->used = c->over = false;
+		}
+		if (!c->used)
+			return c;
+	}
+	fail_msg("too many connections");
 	return NULL;
 }
 
@@ -256,9 +286,8 @@ static void *listen_on(void *arg)
 			return NULL;
 		}
 		(void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-		assert_true(s->count < MOST_CONNECTIONS);
-		connection *c = &s->connections[s->count++];
-		*c = (connection){.server = s, .socket = socket};
+		connection *c = connection_room(s);
+		*c = (connection){.server = s, .socket = socket, .used = true};
 		assert_int_equal(pthread_create(&c->thread, NULL, serve_connection, c), 0);
 		(void)pthread_mutex_unlock(&s->mutex);
 	}
@@ -285,16 +314,18 @@ void s3_server_stop(s3_server *s)
 {
 	(void)pthread_mutex_lock(&s->mutex);
 	s->stopping = true;
-	for (size_t i = 0; i < s->count; i++)
-		(void)shutdown(s->connections[i].socket, SHUT_RDWR);
+	for (size_t i = 0; i < MOST_CONNECTIONS; i++)
+		if (s->connections[i].used)
+			(void)shutdown(s->connections[i].socket, SHUT_RDWR);
 	(void)pthread_mutex_unlock(&s->mutex);
 	(void)shutdown(s->socket, SHUT_RDWR);
 	(void)pthread_join(s->thread, NULL);
 	(void)close(s->socket);
-	for (size_t i = 0; i < s->count; i++) {
-		(void)pthread_join(s->connections[i].thread, NULL);
-		(void)close(s->connections[i].socket);
-	}
+	for (size_t i = 0; i < MOST_CONNECTIONS; i++)
+		if (s->connections[i].used) {
+			(void)pthread_join(s->connections[i].thread, NULL);
+			(void)close(s->connections[i].socket);
+		}
 	for (size_t i = 0; i < s->late_count; i++)
 		request_free(&s->late[i]);
 	s3_objects_free(s->objects);
@@ -342,6 +373,13 @@ void s3_server_fail(s3_server *s, const char *method, const char *target, s3_fau
 	*f = (fault){.kind = kind, .times = times};
 	(void)snprintf(f->method, sizeof(f->method), "%s", method);
 	(void)snprintf(f->target, sizeof(f->target), "%s", target);
+	(void)pthread_mutex_unlock(&s->mutex);
+}
+
+void s3_server_calm(s3_server *s)
+{
+	(void)pthread_mutex_lock(&s->mutex);
+	s->fault_count = 0;
 	(void)pthread_mutex_unlock(&s->mutex);
 }
 
