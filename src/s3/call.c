@@ -20,9 +20,26 @@ void shd_s3_call_header(shd_s3_call *call, const char *name, const char *fmt, ..
 	call->headers[call->count++] = (sherd_pair){name, value};
 }
 
+/* Credentials of a role are asked for anew some minutes before they end. */
+static int call_credentials(shd_s3 *s, sherd_error *err)
+{
+	shd_s3_config *c = &s->config;
+	if (!c->by_role || (c->credentials.id && (!c->credentials.until || c->credentials.until > time(NULL) + 300)))
+		return SHERD_OK;
+	shd_s3_credentials fresh = {0};
+	int rc = shd_s3_role_ask(&fresh, s->http, err);
+	if (rc < 0) /* those that are there may do for a while */
+		return c->credentials.id && c->credentials.until > time(NULL) ? SHERD_OK : rc;
+	shd_s3_credentials_free(&c->credentials);
+	c->credentials = fresh;
+	return SHERD_OK;
+}
+
+/* Under the mutex of the credentials. */
 static void call_authorize(const shd_s3 *s, shd_s3_call *call, const char *path)
 {
 	const shd_s3_config *c = &s->config;
+	const shd_s3_credentials *own = &c->credentials;
 	shd_s3_text *lines = &call->http.headers;
 	sherd_pair all[SHD_S3_MOST_HEADERS + 5];
 	char date[SHD_S3_DATE_TEXT];
@@ -33,11 +50,11 @@ static void call_authorize(const shd_s3 *s, shd_s3_call *call, const char *path)
 	all[count++] = (sherd_pair){"x-amz-date", date};
 	if (*call->method == 'P') /* PUT and POST have a body */
 		all[count++] = (sherd_pair){"content-type", "application/octet-stream"};
-	if (c->token)
-		all[count++] = (sherd_pair){"x-amz-security-token", c->token};
+	if (own->token)
+		all[count++] = (sherd_pair){"x-amz-security-token", own->token};
 	for (size_t i = 0; i < count; i++)
 		shd_s3_text_say(lines, "%s: %s\n", all[i].key, all[i].value);
-	if (!c->id)
+	if (!own->id)
 		return;
 	all[count++] = (sherd_pair){"host", c->host};
 	shd_s3_text_say(lines, "Authorization: ");
@@ -51,7 +68,7 @@ static void call_authorize(const shd_s3 *s, shd_s3_call *call, const char *path)
 	                              .service = "s3",
 	                              .headers = all,
 	                              .count = count},
-	            c->id, c->secret);
+	            own->id, own->secret);
 	shd_s3_text_add(lines, "\n", 1);
 }
 
@@ -98,9 +115,14 @@ int shd_s3_call_start(shd_s3 *s, shd_s3_call *call, sherd_error *err)
 		shd_s3_hash(r->body, r->body_len, call->hash);
 	shd_s3_text_clear(&r->headers);
 	shd_s3_text_say(&r->headers, "Expect:\nAccept:\n");
-	call_authorize(s, call, shd_s3_text_of(&path));
+	(void)pthread_mutex_lock(&s->identifying);
+	int rc = call_credentials(s, err);
+	if (rc == SHERD_OK)
+		call_authorize(s, call, shd_s3_text_of(&path));
+	(void)pthread_mutex_unlock(&s->identifying);
 	bool failed = path.failed || r->url.failed || r->headers.failed || call->query.failed;
 	shd_s3_text_free(&path);
+	TRY(rc);
 	if (failed)
 		return shd_s3_no_memory(err);
 	shd_http_start(s->http, r);

@@ -181,15 +181,15 @@ static int find_credentials(shd_s3_config *c, const finding *f, sherd_error *err
 		secret = shd_s3_profile_get(f->profile, "aws_secret_access_key");
 		token = shd_s3_profile_get(f->profile, "aws_session_token");
 	}
-	if (!id || !secret)
-		return sherd_fail(err, SHERD_EINVAL, "no-credentials",
-		                  "no credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or the shared files");
+	c->by_role = !id || !secret;
+	if (c->by_role)
+		return SHERD_OK;
 	if (strpbrk(id, "\r\n/, ") || (token && strpbrk(token, "\r\n")))
 		return sherd_fail(err, SHERD_EINVAL, "bad-setting",
 		                  "the access key id or session token cannot be sent");
-	TRY(copy(&c->id, id, err));
-	TRY(copy(&c->secret, secret, err));
-	return copy(&c->token, token, err);
+	TRY(copy(&c->credentials.id, id, err));
+	TRY(copy(&c->credentials.secret, secret, err));
+	return copy(&c->credentials.token, token, err);
 }
 
 static int find_all(shd_s3_config *c, const finding *f, sherd_error *err)
@@ -210,13 +210,6 @@ int shd_s3_config_find(shd_s3_config *out, const char *bucket, const sherd_store
 	return rc;
 }
 
-static void forget(char *secret)
-{
-	if (secret)
-		explicit_bzero(secret, strlen(secret));
-	free(secret);
-}
-
 void shd_s3_config_free(shd_s3_config *c)
 {
 	free(c->bucket);
@@ -225,8 +218,6 @@ void shd_s3_config_free(shd_s3_config *c)
 	free(c->base);
 	free(c->region);
 	free(c->ca_bundle);
-	free(c->id);
-	forget(c->secret);
-	forget(c->token);
+	shd_s3_credentials_free(&c->credentials);
 	*c = (shd_s3_config){0};
 }

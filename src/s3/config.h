@@ -2,6 +2,8 @@
 #ifndef SHD_S3_CONFIG_H
 #define SHD_S3_CONFIG_H
 
+#include "role.h"
+
 #include <sherd/store.h>
 
 typedef struct shd_s3_config {
@@ -10,10 +12,11 @@ typedef struct shd_s3_config {
 	char *host;   /* as in the header Host */
 	char *base;   /* what stands before the key in a path: "" or "/bucket", encoded */
 	char *region;
-	char *ca_bundle;           /* or NULL */
-	char *id, *secret, *token; /* NULL: without credentials; token may be NULL */
-	bool aws;                  /* a server of AWS, which is documented to honour conditions */
-	bool alone;                /* nobody else writes */
+	char *ca_bundle;                /* or NULL */
+	shd_s3_credentials credentials; /* none where nobody asks by name, or a role has to be asked for them */
+	bool by_role;
+	bool aws;   /* a server of AWS, which is documented to honour conditions */
+	bool alone; /* nobody else writes */
 	long timeout_ms, request_ms, delay_ms;
 	int retries;
 	size_t part; /* bytes of a part, and of what is written at once */

@@ -115,11 +115,14 @@ static void describe(CURL *easy, shd_http_request *r, const shd_http *http)
 	(void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	(void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	(void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	(void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, http->request_ms < 10000 ? http->request_ms : 10000L);
-	(void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, http->request_ms);
+	long most = r->most_ms ? r->most_ms : http->request_ms;
+	(void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, most < 10000 ? most : 10000L);
+	(void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, most);
 	(void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L << 10);
 	(void)curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 256L << 10);
 	(void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
+	if (r->direct)
+		(void)curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
 	if (http->ca_bundle)
 		(void)curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca_bundle);
 	if (strcmp(r->method, "HEAD") == 0) {
@@ -363,6 +366,8 @@ void shd_http_cancel(shd_http *http, shd_http_request *r)
 
 void shd_http_clean(shd_http_request *r)
 {
+	if (r->headers.data)
+		explicit_bzero(r->headers.data, r->headers.len); /* there may be a token in them */
 	shd_s3_text_free(&r->url);
 	shd_s3_text_free(&r->headers);
 	shd_s3_text_free(&r->answer);

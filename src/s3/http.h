@@ -25,6 +25,8 @@ typedef struct shd_http_request {
 	size_t body_len;
 	void *sink; /* where the body of a 2xx goes, which must have exactly sink_len bytes; NULL: to answer */
 	size_t sink_len;
+	long most_ms; /* instead of what the options say; 0: that */
+	bool direct;  /* by no proxy */
 
 	long status;        /* 0: no whole answer came */
 	bool sent;          /* without an answer: may the server have got it? */

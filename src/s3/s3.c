@@ -15,6 +15,7 @@ static void s3_close(sherd_store *store)
 	shd_s3_config_free(&s->config);
 	(void)pthread_mutex_destroy(&s->mutex);
 	(void)pthread_mutex_destroy(&s->asking);
+	(void)pthread_mutex_destroy(&s->identifying);
 	free(s->root);
 	free(s);
 }
@@ -86,6 +87,7 @@ static int s3_make(shd_s3 **out, const char *bucket, const sherd_store_options *
 	s->base.ops = &s3_ops;
 	(void)pthread_mutex_init(&s->mutex, NULL);
 	(void)pthread_mutex_init(&s->asking, NULL);
+	(void)pthread_mutex_init(&s->identifying, NULL);
 	int rc = shd_s3_config_find(&s->config, bucket, options, err);
 	if (rc == SHERD_OK)
 		rc = shd_http_open(

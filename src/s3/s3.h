@@ -35,8 +35,9 @@ typedef struct shd_s3 {
 	sherd_store base;
 	shd_s3_config config;
 	shd_http *http;
-	char *root;             /* what stands before keys, "" or ending with '/' */
-	pthread_mutex_t asking; /* held while manners are found out */
+	char *root;                  /* what stands before keys, "" or ending with '/' */
+	pthread_mutex_t identifying; /* of the credentials */
+	pthread_mutex_t asking;      /* held while manners are found out */
 	shd_s3_manners manners;
 	pthread_mutex_t mutex; /* of the clock */
 	bool clock_known;

@@ -45,7 +45,8 @@ struct s3_server {
 	size_t fault_count;
 	s3_request late[MOST_LATE];
 	size_t late_count;
-	unsigned requests;
+	unsigned requests, roles;
+	int role;
 };
 
 static bool send_all(int socket, const char *bytes, size_t len)
@@ -219,6 +220,32 @@ static void act(s3_server *s, s3_request *r, int kind, s3_answer *a)
 		s3_answer_error(a, 500, "InternalError");
 }
 
+/* What an instance or a container is given; 403 without the token of it. */
+static void answer_role(s3_server *s, const s3_request *r, s3_answer *a)
+{
+	static const char path[] = "/latest/meta-data/iam/security-credentials/";
+	char token[64], until[64];
+	time_t end = time(NULL) + s->role;
+	struct tm t;
+	bool container = strcmp(r->path, "/role") == 0;
+	(void)s3_request_header(r, container ? "authorization" : "x-aws-ec2-metadata-token", token, sizeof(token));
+	(void)strftime(until, sizeof(until), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&end, &t));
+	a->status = 200;
+	if (strcmp(r->method, "PUT") == 0 && strcmp(r->path, "/latest/api/token") == 0)
+		shd_s3_text_say(&a->body, "tok/en==");
+	else if (strcmp(token, "tok/en==") != 0)
+		s3_answer_error(a, 403, "AccessDenied");
+	else if (strcmp(r->path, path) == 0)
+		shd_s3_text_say(&a->body, "some-role\n");
+	else {
+		s->roles++;
+		shd_s3_text_say(&a->body,
+		                "{\n \"Code\" : \"Success\", \"AccessKeyId\" : \"id\",\"SecretAccessKey\":\"secret\",\n"
+		                "\"Token\": \"for\\/a\\/while\", \"Expiration\" : \"%s\"}",
+		                until);
+	}
+}
+
 /* False: the connection ends. */
 static bool serve(s3_server *s, int socket, s3_request *r)
 {
@@ -227,7 +254,9 @@ static bool serve(s3_server *s, int socket, s3_request *r)
 	(void)pthread_mutex_lock(&s->mutex);
 	s->requests++;
 	int kind = next_fault(s, r);
-	if (!authentic)
+	if (s->role && (strncmp(r->path, "/latest/", 8) == 0 || strcmp(r->path, "/role") == 0))
+		answer_role(s, r, &a);
+	else if (!authentic)
 		s3_answer_error(&a, 403, "SignatureDoesNotMatch");
 	else
 		act(s, r, kind, &a);
@@ -301,6 +330,7 @@ s3_server *s3_server_start(const s3_quirks *quirks)
 	assert_non_null(s);
 	(void)pthread_mutex_init(&s->mutex, NULL);
 	s->objects = s3_objects_new(quirks);
+	s->role = quirks ? quirks->role : 0;
 	s->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(s->socket, (struct sockaddr *)&address, len), 0);
 	assert_int_equal(listen(s->socket, 128), 0);
@@ -416,6 +446,14 @@ unsigned s3_server_requests(s3_server *s)
 	unsigned requests = s->requests;
 	(void)pthread_mutex_unlock(&s->mutex);
 	return requests;
+}
+
+unsigned s3_server_roles(s3_server *s)
+{
+	(void)pthread_mutex_lock(&s->mutex);
+	unsigned roles = s->roles;
+	(void)pthread_mutex_unlock(&s->mutex);
+	return roles;
 }
 
 unsigned s3_server_uploads(s3_server *s)

@@ -17,6 +17,8 @@ typedef struct s3_quirks {
 	bool no_etag;     /* the answer to a PUT has none */
 	bool wild_lists;  /* lists come in no order */
 	int page;         /* keys of a page of a list; 0: 1000 */
+	int role; /* seconds that credentials of a role last, which it gives as an instance and, at /role, a container
+	           */
 } s3_quirks;
 
 typedef enum s3_fault {
@@ -48,6 +50,7 @@ int s3_server_left(s3_server *server);  /* faults that did not come to pass */
 /* Does what came late, and tells how much of it was done. */
 int s3_server_deliver(s3_server *server);
 unsigned s3_server_requests(s3_server *server);
+unsigned s3_server_roles(s3_server *server);   /* how often credentials were given */
 unsigned s3_server_uploads(s3_server *server); /* begun, and neither completed nor aborted */
 
 #endif

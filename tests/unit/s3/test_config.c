@@ -29,10 +29,20 @@ static void write_text(const char *name, const char *text)
 
 static int config_begin(void **state)
 {
-	static const char *const all[] = {"AWS_ACCESS_KEY_ID",   "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
-	                                  "AWS_REGION",          "AWS_DEFAULT_REGION",    "AWS_ENDPOINT_URL",
-	                                  "AWS_PROFILE",         "AWS_ENDPOINT_URL_S3",   "AWS_CA_BUNDLE",
-	                                  "AWS_DEFAULT_PROFILE", "SHERD_S3_PATH_STYLE"};
+	static const char *const all[] = {"AWS_ACCESS_KEY_ID",
+	                                  "AWS_SECRET_ACCESS_KEY",
+	                                  "AWS_SESSION_TOKEN",
+	                                  "AWS_REGION",
+	                                  "AWS_DEFAULT_REGION",
+	                                  "AWS_ENDPOINT_URL",
+	                                  "AWS_PROFILE",
+	                                  "AWS_ENDPOINT_URL_S3",
+	                                  "AWS_CA_BUNDLE",
+	                                  "AWS_DEFAULT_PROFILE",
+	                                  "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+	                                  "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+	                                  "AWS_EC2_METADATA_DISABLED",
+	                                  "SHERD_S3_PATH_STYLE"};
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(all); i++)
 		(void)unsetenv(all[i]);
@@ -62,7 +72,9 @@ static int find(shd_s3_config *c, const sherd_pair *own, size_t count, sherd_err
 TEST(the_environment_says_who_and_where)
 {
 	shd_s3_config c;
-	assert_refused(SHERD_EINVAL, "no-credentials", find(&c, NULL, 0, err));
+	assert_ok(find(&c, NULL, 0, err));
+	assert_true(c.by_role);
+	shd_s3_config_free(&c);
 	(void)setenv("AWS_ACCESS_KEY_ID", "AKID", 1);
 	(void)setenv("AWS_SECRET_ACCESS_KEY", "hush", 1);
 	assert_ok(find(&c, NULL, 0, err));
@@ -70,16 +82,16 @@ TEST(the_environment_says_who_and_where)
 	assert_string_equal(c.host, "bucket.s3.us-east-1.amazonaws.com");
 	assert_string_equal(c.base, "");
 	assert_true(c.aws);
-	assert_string_equal(c.id, "AKID");
-	assert_string_equal(c.secret, "hush");
-	assert_null(c.token);
+	assert_string_equal(c.credentials.id, "AKID");
+	assert_string_equal(c.credentials.secret, "hush");
+	assert_null(c.credentials.token);
 	shd_s3_config_free(&c);
 	(void)setenv("AWS_DEFAULT_REGION", "eu-west-1", 1);
 	(void)setenv("AWS_SESSION_TOKEN", "token", 1);
 	(void)setenv("AWS_ENDPOINT_URL", "http://localhost:9000/", 1);
 	assert_ok(find(&c, NULL, 0, err));
 	assert_string_equal(c.region, "eu-west-1");
-	assert_string_equal(c.token, "token");
+	assert_string_equal(c.credentials.token, "token");
 	assert_string_equal(c.origin, "http://localhost:9000");
 	assert_string_equal(c.base, "/bucket");
 	assert_false(c.aws);
@@ -103,20 +115,20 @@ TEST(profiles_are_those_of_the_shared_files)
 	           "[profile keys]\naws_access_key_id=three\naws_secret_access_key=s3\n");
 	shd_s3_config c;
 	assert_ok(find(&c, NULL, 0, err));
-	assert_string_equal(c.id, "one");
+	assert_string_equal(c.credentials.id, "one");
 	assert_string_equal(c.region, "r1");
 	shd_s3_config_free(&c);
 	(void)setenv("AWS_PROFILE", "work", 1);
 	assert_ok(find(&c, NULL, 0, err));
-	assert_string_equal(c.id, "two");
-	assert_string_equal(c.secret, "s2");
-	assert_string_equal(c.token, "t2");
+	assert_string_equal(c.credentials.id, "two");
+	assert_string_equal(c.credentials.secret, "s2");
+	assert_string_equal(c.credentials.token, "t2");
 	assert_string_equal(c.region, "r2");
 	assert_string_equal(c.origin, "http://bucket.h:1");
 	assert_string_equal(c.ca_bundle, "/ca.pem");
 	shd_s3_config_free(&c);
 	assert_ok(find(&c, (sherd_pair[]){{"profile", "keys"}}, 1, err));
-	assert_string_equal(c.id, "three");
+	assert_string_equal(c.credentials.id, "three");
 	shd_s3_config_free(&c);
 	assert_refused(SHERD_ENOTFOUND, "not-found", find(&c, (sherd_pair[]){{"profile", "nobody"}}, 1, err));
 }
@@ -141,7 +153,7 @@ TEST(bad_settings_are_refused_without_a_secret)
 	shd_s3_config c;
 	assert_refused(SHERD_EINVAL, "bad-setting", find(&c, NULL, 0, err));
 	assert_ok(find(&c, (sherd_pair[]){{"unsigned", "true"}}, 1, err));
-	assert_null(c.id);
+	assert_null(c.credentials.id);
 	shd_s3_config_free(&c);
 }
 
@@ -244,6 +256,57 @@ TEST(a_list_out_of_order_is_refused)
 	s3_server_stop(server);
 }
 
+/* Puts an object, and looks at it twice, as whoever the environment says. */
+static int use_role(const char *endpoint, sherd_error *err)
+{
+	sherd_pair own[] = {{"endpoint", endpoint}, {"region", "here"}};
+	sherd_store_options options = {
+		.own = own, .own_count = 2, .beside = true, .schemes = sherd_s3_component()->schemes};
+	sherd_store *store = NULL;
+	sherd_stat stat;
+	char *key = NULL;
+	TRY(sherd_store_open(&store, &key, "s3://test/x", &options, err));
+	int rc = sherd_store_put(store, key, SHERD_WRITE_REPLACE, "one", 3, err);
+	for (int i = 0; i < 2 && rc == SHERD_OK; i++)
+		rc = sherd_store_stat(&stat, store, key, err);
+	sherd_store_close(store);
+	free(key);
+	return rc;
+}
+
+TEST(roles_of_instances_and_containers_are_asked_and_asked_anew)
+{
+	s3_server *lasting = s3_server_start(&(s3_quirks){.role = 3600}),
+		  *brief = s3_server_start(&(s3_quirks){.role = 100});
+	char url[128];
+	(void)setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", s3_server_endpoint(lasting), 1);
+	assert_ok(use_role(s3_server_endpoint(lasting), err));
+	assert_int_equal(s3_server_roles(lasting), 1);
+	(void)setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", s3_server_endpoint(brief), 1);
+	assert_ok(use_role(s3_server_endpoint(brief), err));
+	assert_true(s3_server_roles(brief) > 3);
+	(void)setenv("AWS_EC2_METADATA_DISABLED", "true", 1);
+	assert_refused(SHERD_EINVAL, "no-credentials", use_role(s3_server_endpoint(lasting), err));
+	(void)snprintf(url, sizeof(url), "%s/role", s3_server_endpoint(lasting));
+	(void)setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", url, 1);
+	assert_refused(SHERD_EINVAL, "no-credentials", use_role(s3_server_endpoint(lasting), err));
+	(void)setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN", "tok/en==", 1);
+	assert_ok(use_role(s3_server_endpoint(lasting), err));
+	assert_int_equal(s3_server_roles(lasting), 2);
+	(void)snprintf(url, sizeof(url), "%s/token", folder);
+	(void)setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", url, 1);
+	assert_refused(SHERD_EINVAL, "no-credentials", use_role(s3_server_endpoint(lasting), err));
+	FILE *f = fopen(url, "w");
+	assert_non_null(f);
+	assert_true(fputs("tok/en==\n", f) >= 0);
+	assert_int_equal(fclose(f), 0);
+	assert_ok(use_role(s3_server_endpoint(lasting), err));
+	(void)setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://example.com/role", 1);
+	assert_refused(SHERD_EINVAL, "no-credentials", use_role(s3_server_endpoint(lasting), err));
+	s3_server_stop(lasting);
+	s3_server_stop(brief);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, config_begin, config_end)
 
 int main(void)
@@ -255,6 +318,7 @@ int main(void)
 		CASE(a_name_is_an_object_or_a_folder),
 		CASE(a_server_without_conditions_is_read_and_not_written),
 		CASE(a_list_out_of_order_is_refused),
+		CASE(roles_of_instances_and_containers_are_asked_and_asked_anew),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
