@@ -36,6 +36,13 @@
 	})
 #endif
 
+/* Components see no more of the library than this. */
+#if __has_include(<sherd/sys/backend.h>)
+#include <sherd/sys/backend.h>
+
+#define sherd_fail(err, code, ...) ((void)(sherd_fail)(err, code, __VA_ARGS__), (int)(code))
+#endif
+
 #if __has_include("support/test.h")
 #include "support/test.h"
 

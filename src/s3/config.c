@@ -203,7 +203,9 @@ static int find_all(shd_s3_config *c, const finding *f, sherd_error *err)
 int shd_s3_config_find(shd_s3_config *out, const char *bucket, const sherd_store_options *options, sherd_error *err)
 {
 	finding f = {.options = options};
-	TRY(copy(&out->bucket, bucket, err));
+	out->bucket = strdup(bucket);
+	if (!out->bucket)
+		return shd_s3_no_memory(err);
 	TRY(shd_s3_profile_read(&f.profile, setting(&f, PROFILE), err));
 	int rc = find_all(out, &f, err);
 	shd_s3_profile_free(f.profile);

@@ -71,6 +71,7 @@ static int is_cancelled(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, cur
 }
 
 /* libcurl sends a request again by itself when a connection that it used before turns out to be dead. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): as libcurl has it */
 static int about_to_send(void *arg, char *a, char *b, int c, int d)
 {
 	(void)a, (void)b, (void)c, (void)d;

@@ -86,6 +86,16 @@ bool s3_request_header(const s3_request *r, const char *name, char *out, size_t 
 	return false;
 }
 
+void s3_request_range(const char *range, unsigned long long *from, unsigned long long *to)
+{
+	char *end = NULL;
+	assert_int_equal(strncmp(range, "bytes=", 6), 0);
+	*from = strtoull(range + 6, &end, 10);
+	assert_int_equal(*end, '-');
+	*to = strtoull(end + 1, &end, 10);
+	assert_int_equal(*end, 0);
+}
+
 void s3_answer_error(s3_answer *a, int status, const char *code)
 {
 	a->status = status;
@@ -227,7 +237,7 @@ static void get_object(const s3_request *r, const stored *s, s3_answer *a)
 	}
 	a->status = 200;
 	if (s3_request_header(r, "range", range, sizeof(range))) {
-		assert_int_equal(sscanf(range, "bytes=%llu-%llu", &from, &to), 2);
+		s3_request_range(range, &from, &to);
 		to = to + 1 < s->len ? to + 1 : s->len;
 		if (from >= s->len) {
 			s3_answer_error(a, 416, "InvalidRange");

@@ -32,6 +32,8 @@ unsigned s3_objects_uploads(const s3_objects *objects);
 
 /* The value of a header, in room bytes; false when there is none. */
 bool s3_request_header(const s3_request *request, const char *name, char *out, size_t room);
+/* Takes "bytes=1-2" apart. */
+void s3_request_range(const char *range, unsigned long long *from, unsigned long long *to);
 void s3_answer_error(s3_answer *answer, int status, const char *code);
 
 #endif

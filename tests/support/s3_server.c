@@ -189,7 +189,7 @@ static void ask_further_on(s3_request *r)
 	unsigned long long from, to;
 	shd_s3_text headers = {0};
 	(void)s3_request_header(r, "range", range, sizeof(range));
-	assert_int_equal(sscanf(range, "bytes=%llu-%llu", &from, &to), 2);
+	s3_request_range(range, &from, &to);
 	shd_s3_text_say(&headers, "range: bytes=%llu-%llu\n%s", from + 1, to + 1, r->headers.data);
 	shd_s3_text_free(&r->headers);
 	r->headers = headers;

@@ -44,7 +44,7 @@ const char *s3_server_endpoint(const s3_server *server);
 sherd_store *s3_server_store(s3_server *server, const char *path, ...);
 
 /* The next requests of a method ("" for any) whose target contains a text go wrong; later ones come after. */
-void s3_server_fail(s3_server *server, const char *method, const char *target, s3_fault fault, int times);
+void s3_server_fail(s3_server *server, const char *method, const char *target, s3_fault kind, int times);
 void s3_server_calm(s3_server *server); /* no faults any more */
 int s3_server_left(s3_server *server);  /* faults that did not come to pass */
 /* Does what came late, and tells how much of it was done. */

@@ -1,4 +1,4 @@
-/* Random faults, SHERD_STORMS schedules of them (50): what a call tells is true, and stays so when what was under way
+/* Random faults, SHERD_STORMS schedules of them (20): what a call tells is true, and stays so when what was under way
  * arrives. The seed of each is its number, or SHERD_SEED alone. */
 #include "base/error.h"
 #include "base/rng.h"
@@ -45,11 +45,11 @@ static void begin_faults(void)
 		               1 + (int)pick(3));
 }
 
-static int write_text(const char *text, const char *if_identity, char identity[72])
+static int write_text(const char *text, const char *if_identity, char *identity)
 {
 	sherd_write_options o = {.mode = if_identity ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
-	                         .if_identity = if_identity,
-	                         .identity = identity};
+	                         .if_identity = if_identity};
+	o.identity = identity;
 	sherd_writer *w = NULL;
 	int rc = sherd_store_write(&w, store, "k", &o, NULL);
 	if (rc == SHERD_OK)
@@ -107,7 +107,7 @@ static void storms(const s3_quirks *quirks)
 	server = s3_server_start(quirks);
 	store = s3_server_store(server, "dir", "retries=2", NULL);
 	assert_ok(sherd_store_put(store, "first", SHERD_WRITE_NEW, "", 0, err));
-	for (uint64_t i = 1; !one && i <= (count ? strtoull(count, NULL, 10) : 50); i++)
+	for (uint64_t i = 1; !one && i <= (count ? strtoull(count, NULL, 10) : 20); i++)
 		storm(i);
 	if (one)
 		storm(strtoull(one, NULL, 10));
