@@ -1,6 +1,5 @@
 /* s3/call.h - one request to the server: signed, made again when that helps, and its refusals in our words. */
-#ifndef SHD_S3_CALL_H
-#define SHD_S3_CALL_H
+#pragma once
 
 #include "s3.h"
 
@@ -43,5 +42,3 @@ int shd_s3_call_refuse(const shd_s3 *s, const shd_s3_call *call, sherd_error *er
 void shd_s3_call_element(const shd_s3_call *call, const char *name, char *out, size_t room);
 /* What the headers of an answer say of an object. */
 void shd_s3_call_object(const shd_s3_call *call, shd_s3_object *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* s3/config.h - which server, and who asks: settings, the environment, and the files that AWS's tools share. */
-#ifndef SHD_S3_CONFIG_H
-#define SHD_S3_CONFIG_H
+#pragma once
 
 #include "role.h"
 
@@ -27,5 +26,3 @@ extern const char *const shd_s3_settings[]; /* ends with NULL */
 /* On failure too, what is there has to be freed. No message tells a secret. */
 int shd_s3_config_find(shd_s3_config *out, const char *bucket, const sherd_store_options *options, sherd_error *err);
 void shd_s3_config_free(shd_s3_config *config);
-
-#endif

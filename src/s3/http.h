@@ -2,8 +2,7 @@
  *
  * A few threads of its own, started when there is work for them, drive one multi handle each, so that connections are
  * used again. Redirects are not followed, certificates are checked, and only http and https are spoken. */
-#ifndef SHD_S3_HTTP_H
-#define SHD_S3_HTTP_H
+#pragma once
 
 #include "text.h"
 
@@ -60,5 +59,3 @@ void shd_http_clean(shd_http_request *request);
 bool shd_http_header(const shd_http_request *request, const char *name, char *out, size_t room);
 /* Time of a header such as "Sun, 06 Nov 1994 08:49:37 GMT" in seconds since 1970, or 0. */
 int64_t shd_http_time(const shd_http_request *request, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* s3/profile.h - the shared files of AWS's tools, ~/.aws/credentials and ~/.aws/config. */
-#ifndef SHD_S3_PROFILE_H
-#define SHD_S3_PROFILE_H
+#pragma once
 
 #include <sherd/error.h>
 
@@ -15,5 +14,3 @@ int shd_s3_profile_read(shd_s3_profile **out, const char *name, sherd_error *err
 /* The value, or NULL. What is indented below "s3" is called "s3.name". Borrowed. */
 const char *shd_s3_profile_get(const shd_s3_profile *profile, const char *name);
 void shd_s3_profile_free(shd_s3_profile *profile); /* NULL is fine */
-
-#endif

@@ -1,6 +1,5 @@
 /* s3/put.h - one PUT that holds to its condition, whatever the server answers. */
-#ifndef SHD_S3_PUT_H
-#define SHD_S3_PUT_H
+#pragma once
 
 #include "s3.h"
 
@@ -18,5 +17,3 @@ typedef struct shd_s3_putting {
 int shd_s3_put(shd_s3 *s, const shd_s3_putting *p, char *identity, sherd_error *err);
 /* The value of If-Match for an ETag without quotes; SHD_S3_MOST_ETAG + 2 bytes. */
 void shd_s3_condition(const shd_s3_manners *manners, const char *etag, char *out);
-
-#endif

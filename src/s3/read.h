@@ -1,6 +1,5 @@
 /* s3/read.h - ranges of an object that was opened, for who asks ahead. */
-#ifndef SHD_S3_READ_H
-#define SHD_S3_READ_H
+#pragma once
 
 #include "call.h"
 
@@ -12,5 +11,3 @@ int shd_s3_reader_end(const sherd_reader *reader, shd_s3_call *call, uint64_t of
 bool shd_s3_reader_has(const sherd_reader *reader, uint64_t offset, char *to, size_t len);
 
 int shd_s3_queue(sherd_queue **out, sherd_store *store, uint64_t ahead, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* s3/role.h - credentials for a while, that a container or an instance is given. */
-#ifndef SHD_S3_ROLE_H
-#define SHD_S3_ROLE_H
+#pragma once
 
 #include "http.h"
 
@@ -16,5 +15,3 @@ void shd_s3_credentials_free(shd_s3_credentials *c);
 /* Asks the endpoint that the environment of a container names, else that of an instance (IMDSv2).
  * SHERD_EINVAL, "no-credentials", when there is none. */
 int shd_s3_role_ask(shd_s3_credentials *out, shd_http *http, sherd_error *err);
-
-#endif

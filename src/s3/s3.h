@@ -1,6 +1,5 @@
 /* s3/s3.h - the store of s3://, and what its parts share. */
-#ifndef SHD_S3_S3_H
-#define SHD_S3_S3_H
+#pragma once
 
 #include "config.h"
 #include "http.h"
@@ -81,5 +80,3 @@ int shd_s3_list(sherd_store *store, const char *prefix, const char *after, sherd
                 sherd_error *err);
 int shd_s3_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err);
 int shd_s3_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* s3/sign.h - AWS Signature Version 4: who asks, and that nobody changed what was asked. */
-#ifndef SHD_S3_SIGN_H
-#define SHD_S3_SIGN_H
+#pragma once
 
 #include "text.h"
 
@@ -27,5 +26,3 @@ void shd_s3_hash(const void *data, size_t len, char out[SHD_S3_HASH_HEX]);
 void shd_s3_date(time_t when, char out[SHD_S3_DATE_TEXT]);
 /* Appends the value of the header Authorization. */
 void shd_s3_sign(shd_s3_text *out, const shd_s3_signing *s, const char *id, const char *secret);
-
-#endif

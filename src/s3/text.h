@@ -1,6 +1,5 @@
 /* s3/text.h - text that grows, for requests. */
-#ifndef SHD_S3_TEXT_H
-#define SHD_S3_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ void shd_s3_text_encode(shd_s3_text *text, const char *bytes, bool keep_slash);
 const char *shd_s3_text_of(const shd_s3_text *text);
 void shd_s3_text_clear(shd_s3_text *text);
 void shd_s3_text_free(shd_s3_text *text);
-
-#endif

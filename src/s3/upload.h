@@ -1,6 +1,5 @@
 /* s3/upload.h - one object in parts, several of them on their way at a time. */
-#ifndef SHD_S3_UPLOAD_H
-#define SHD_S3_UPLOAD_H
+#pragma once
 
 #include "s3.h"
 
@@ -15,5 +14,3 @@ int shd_s3_upload_append(shd_s3_upload *u, const char *bytes, size_t len, sherd_
 /* Both free it. Nothing of what was aborted is left, as far as the server can be reached. */
 int shd_s3_upload_commit(shd_s3_upload *u, const char *first, char identity[SHD_S3_IDENTITY], sherd_error *err);
 void shd_s3_upload_abort(shd_s3_upload *u); /* NULL is fine */
-
-#endif

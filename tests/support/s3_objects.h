@@ -1,6 +1,5 @@
 /* tests/support/s3_objects.h - what the little S3 server holds, and what it answers. */
-#ifndef SHD_TEST_S3_OBJECTS_H
-#define SHD_TEST_S3_OBJECTS_H
+#pragma once
 
 #include "support/s3_server.h"
 
@@ -35,5 +34,3 @@ bool s3_request_header(const s3_request *request, const char *name, char *out, s
 /* Takes "bytes=1-2" apart. */
 void s3_request_range(const char *range, unsigned long long *from, unsigned long long *to);
 void s3_answer_error(s3_answer *answer, int status, const char *code);
-
-#endif

@@ -1,8 +1,7 @@
 /* tests/support/s3_server.h - a little S3 server on the loopback, in threads of this process, that also makes faults.
  *
  * One bucket, "test"; access key "id", secret "secret", region "here". Signatures and hashes of bodies are checked. */
-#ifndef SHD_TEST_S3_SERVER_H
-#define SHD_TEST_S3_SERVER_H
+#pragma once
 
 #include <sherd/store.h>
 
@@ -52,5 +51,3 @@ int s3_server_deliver(s3_server *server);
 unsigned s3_server_requests(s3_server *server);
 unsigned s3_server_roles(s3_server *server);   /* how often credentials were given */
 unsigned s3_server_uploads(s3_server *server); /* begun, and neither completed nor aborted */
-
-#endif
