@@ -313,6 +313,41 @@ TEST(a_head_that_says_another_digest_is_refused)
 	sherd_free(raw);
 }
 
+/* BLAKE3 in the head of a shard whose index is of version 1, or that has none and a length of 4 bytes. */
+TEST(a_shard_without_values_is_checked_whole)
+{
+	uint8_t head[SHD_CKPT_HEAD_ROOM], hash[SHD_BLAKE3_BYTES];
+	char text[SHD_CKPT_DIGEST_TEXT];
+	size_t len;
+	assert_ok(save(STORE, "a", SHERD_DIGEST_SHA256, false, NULL, err));
+	uint8_t *raw = (uint8_t *)object_get(STORE, key_of(STORE, "a"), &len), *anew = malloc(len + 7);
+	shd_blake3_of(raw + SHD_CKPT_HEAD_SIZE, len - SHD_CKPT_HEAD_SIZE, hash);
+	shd_ckpt_digest_text(SHERD_DIGEST_BLAKE3, hash, text);
+	shd_ckpt_head_encode(0, TENSORS, len - SHD_CKPT_HEAD_SIZE, text, head);
+	memcpy(anew, head, sizeof(head));
+	memcpy(anew + sizeof(head), raw + SHD_CKPT_HEAD_SIZE, len - SHD_CKPT_HEAD_SIZE);
+	object_put(STORE, "x_shard_0.shard", anew, len + 7);
+	assert_ok(load_alone(STORE, "x_shard_0.shard", err));
+	assert_int_equal(count_reasons(STORE, "x_shard_0.shard", "", NULL), 0);
+	anew[3 * MIB] ^= 1;
+	object_put(STORE, "x_shard_0.shard", anew, len + 7);
+	assert_refused(SHERD_ECORRUPT, "bad-checksum", load_alone(STORE, "x_shard_0.shard", err));
+	assert_int_equal(count_reasons(STORE, "x_shard_0.shard", "bad-checksum", NULL), 1);
+	/* Three bytes, after the head and a length of 4 bytes. */
+	shd_blake3_of("abc", 3, hash);
+	shd_ckpt_digest_text(SHERD_DIGEST_BLAKE3, hash, text);
+	shd_ckpt_head_encode(0, 1, 3, text, head);
+	memcpy(anew, head, sizeof(head) - 4);
+	memcpy(anew + sizeof(head) - 4, "abc", 3);
+	object_put(STORE, "x_shard_0.shard", anew, sizeof(head) - 4 + 3);
+	assert_int_equal(count_reasons(STORE, "x_shard_0.shard", "", NULL), 0);
+	anew[sizeof(head) - 4] ^= 1;
+	object_put(STORE, "x_shard_0.shard", anew, sizeof(head) - 4 + 3);
+	assert_true(count_reasons(STORE, "x_shard_0.shard", "", NULL) > 0);
+	free(anew);
+	sherd_free(raw);
+}
+
 static bool stop_in_the_middle(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg;
@@ -502,6 +537,7 @@ int main(void)
 		CASE_ON_BOTH(damage_is_found_in_its_part_and_keeps_nothing_else_from_being_read),
 		CASE_IN_MEMORY(values_of_parts_must_make_the_digest),
 		CASE_IN_MEMORY(a_head_that_says_another_digest_is_refused),
+		CASE_IN_MEMORY(a_shard_without_values_is_checked_whole),
 		CASE_IN_MEMORY(a_save_that_fails_or_is_cancelled_leaves_nothing),
 		CASE_IN_MEMORY(other_bytes_have_another_derived_id),
 		CASE_ON_BOTH(ranks_may_choose_different_digests),
