@@ -80,3 +80,12 @@ void shd_seal_put(shd_json_writer *w)
 	shd_json_put_string(w, (shd_str){hex, SHD_SHA256_HEX});
 	shd_json_put_object_end(w);
 }
+
+void shd_seal_again(void *data, size_t len)
+{
+	uint8_t hash[SHD_SHA256_BYTES], *end = (uint8_t *)data + len - END_LEN;
+	char hex[SHD_SHA256_HEX + 1];
+	shd_sha256_of(data, (size_t)(end + LEAD_LEN - (uint8_t *)data), hash);
+	shd_hex(hash, sizeof(hash), hex);
+	memcpy(end + HEX_AT, hex, SHD_SHA256_HEX);
+}

@@ -19,3 +19,6 @@ shd_seal shd_seal_check(const void *data, size_t len);
  * opening brace, when nothing else is in the object) and
  *	\n  "sha256": "<64 digits>"\n} */
 void shd_seal_put(shd_json_writer *w);
+
+/* Seals a document anew that was GOOD, and of which only bytes before its seal have changed. */
+void shd_seal_again(void *data, size_t len);

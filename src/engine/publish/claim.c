@@ -140,20 +140,24 @@ static bool has_lapsed(const shd_claim *c)
 	       sherd_store_now(c->store) - lease_ns > stat.mtime_ns;
 }
 
-/* 1 when nobody else can join the claim or clear after it: under its lock, or because it is written anew as it was; 0
- * when it changed; 2: it is held, or nobody can tell. Somebody who takes over does not ask for the lock, and lives. */
+/* 1 when nobody else can join the claim or clear after it: under its lock, or because it is written anew; 0 when it
+ * changed; 2: it is held, or nobody can tell. Somebody who takes over does not ask for the lock, and lives. */
 static int get_alone(shd_claim *c, const shd_head *there, sherd_error *err)
 {
-	const shd_buf same = {.data = (uint8_t *)there->text, .len = there->len};
+	SHD_AUTO_BUF again = {0};
 	bool locks = shd_can_lock(c->store);
 	if (!locks && (!there->text || !has_lapsed(c)))
 		return 2;
 	int rc = locks ? sherd_store_lock(&c->lock, c->store, publish_claim_name_of(c), SHERD_LOCK_EXCLUSIVE, err)
-	               : publish_claim_put(c, there->identity, &same, err);
+	               : shd_head_rewrite(&again, there, err);
+	if (rc == SHERD_ECONFLICT)
+		return 2;
+	if (rc == SHERD_OK && !locks)
+		rc = publish_claim_put(c, there->identity, &again, err);
 	if (rc == SHERD_ENOTFOUND || rc == SHERD_ECONFLICT)
-		return locks && rc == SHERD_ECONFLICT ? 2 : 0;
+		return 0;
 	TRY(rc);
-	return locks ? confirm(c, there->identity, err) : strcmp(c->identity, there->identity) != 0 ? 1 : 2;
+	return locks ? confirm(c, there->identity, err) : 1;
 }
 
 /* What a dead claim's save left goes, and then the claim: 0; 1: it is held. */

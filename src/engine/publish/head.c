@@ -2,10 +2,10 @@
 
 #include "base/large.h"
 #include "base/limits.h"
+#include "codec/seal.h"
 #include "codec/sha256.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -174,20 +174,57 @@ static int fence_refused(sherd_error *err)
 	return shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody may still be about to write this");
 }
 
+enum { MARK = 64 }; /* bytes of white space, each of which is one of two */
+
+static bool is_mark(const char *text, size_t len)
+{
+	size_t n = 0;
+	while (n < len && n < MARK && (text[n] == ' ' || text[n] == '\t'))
+		n++;
+	return n == MARK;
+}
+
+int shd_head_rewrite(shd_buf *out, const shd_head *head, sherd_error *err)
+{
+	uint64_t bits;
+	const char *text = head->text;
+	size_t len = head->len;
+	shd_seal seal = shd_seal_check(text, len);
+	if (seal == SHD_SEAL_BROKEN)
+		return fence_refused(err);
+	if (getrandom(&bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
+		return shd_fail_os(err, errno, "cannot get random bytes");
+	size_t front = len && text[0] == '{' ? 1 : len >= MARK && is_mark(text + len - MARK, MARK) ? len - MARK : len;
+	size_t back = is_mark(text + front, len - front) ? front + MARK : front;
+	shd_buf_append(out, text, front);
+	for (int i = 0; i < MARK; i++)
+		shd_buf_u8(out, bits >> i & 1 ? '\t' : ' ');
+	shd_buf_append(out, text + back, len - back);
+	TRY(shd_buf_check(out, err));
+	if (seal == SHD_SEAL_GOOD)
+		shd_seal_again(out->data, out->len);
+	return SHERD_OK;
+}
+
+static int fence_text(shd_buf *out, const shd_head *head, sherd_error *err)
+{
+	char attempt[SHD_ATTEMPT_TEXT];
+	if (head->text)
+		return head->text[0] == '{' ? shd_head_rewrite(out, head, err) : fence_refused(err);
+	TRY(shd_attempt(attempt, err));
+	shd_buf_printf(out, VACANT "%s\"}\n", attempt);
+	return shd_buf_check(out, err);
+}
+
 static int head_fence(const shd_head *head, sherd_store *store, const char *key, sherd_error *err)
 {
-	char attempt[SHD_ATTEMPT_TEXT], vacant[VACANT_BYTES + 1];
+	SHD_AUTO_BUF text = {0};
 	shd_published now;
-	TRY(shd_attempt(attempt, err));
-	(void)snprintf(vacant, sizeof(vacant), VACANT "%s\"}\n", attempt);
-	const shd_publication p = {.store = store,
-	                           .key = key,
-	                           .base = head->identity,
-	                           .text = head->text ? head->text : vacant,
-	                           .len = head->text ? head->len : VACANT_BYTES};
+	TRY(fence_text(&text, head, err));
+	const shd_publication p = {
+		.store = store, .key = key, .base = head->identity, .text = text.data, .len = text.len};
 	int rc = shd_head_publish(&p, &now, err);
-	bool same = rc == SHERD_OK && strcmp(now.identity, head->identity) == 0;
-	return same || rc == SHERD_EEXIST || rc == SHERD_ECONFLICT ? fence_refused(err) : rc;
+	return rc == SHERD_EEXIST || rc == SHERD_ECONFLICT ? fence_refused(err) : rc;
 }
 
 int shd_head_fence(sherd_store *store, const char *key, const char *seen, sherd_error *err)

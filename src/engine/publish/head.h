@@ -1,7 +1,7 @@
 /* engine/publish/head.h - the small object that says a set exists, and which one it was when it was read. */
 #pragma once
 
-#include "base/error.h"
+#include "base/buf.h"
 
 #include <sherd/limits.h>
 #include <sherd/store.h>
@@ -51,9 +51,14 @@ int shd_head_publish(const shd_publication *p, shd_published *out, sherd_error *
 
 /* Before parts of a save that counts as dead are removed, on stores that cannot lock, where it may only be slow: the
  * head, which was seen with this identity ("": there was none), changes, so that whoever began with it is refused from
- * now on. An absent one becomes vacant. SHERD_ECONFLICT when it is another one by now, or does not change on this
- * store. */
+ * now on. One that is there says the same in other bytes; an absent one becomes vacant. SHERD_ECONFLICT when it is
+ * another one by now, or no JSON object that is whole. */
 int shd_head_fence(sherd_store *store, const char *key, const char *seen, sherd_error *err);
+
+/* Appends the same text in bytes that nobody has seen, since a server may know objects by a hash of theirs: 64 random
+ * spaces and tabs follow the first brace of a JSON object, which is sealed anew if it was sealed, and the end of any
+ * other text; instead of those that were there. SHERD_ECONFLICT when its seal is broken. */
+int shd_head_rewrite(shd_buf *out, const shd_head *head, sherd_error *err);
 
 /* Does another object stand there now? Not when that cannot be told. */
 bool shd_head_changed(const shd_head *head, sherd_store *store, const char *key);

@@ -3,6 +3,7 @@
 #include "support/memory_store.h"
 #include "support/test.h"
 
+#include "codec/seal.h"
 #include "engine/publish/head.h"
 
 #include <stdlib.h>
@@ -112,6 +113,51 @@ TEST(a_fence_refuses_what_is_under_way)
 	assert_head("first, fenced");
 }
 
+/* Servers of objects compare hashes of bytes: a fence that wrote the same ones would refuse nobody. */
+TEST(a_fence_says_the_same_in_other_bytes)
+{
+	static const char plain[] = "{\"a\": [1, 2]}\n";
+	SHD_AUTO_BUF first = {0};
+	SHD_AUTO_BUF second = {0};
+	const shd_head head = {.text = (char *)plain, .len = sizeof(plain) - 1};
+	assert_ok(shd_head_rewrite(&first, &head, err));
+	const shd_head again = {.text = (char *)first.data, .len = first.len};
+	assert_ok(shd_head_rewrite(&second, &again, err));
+	assert_int_equal(second.len, first.len);
+	assert_int_equal(first.len, head.len + 64);
+	assert_memory_not_equal(first.data, second.data, first.len);
+	assert_memory_equal(second.data + 65, plain + 1, head.len - 1);
+	assert_ok(shd_json_check((const char *)second.data, second.len, NULL, err));
+}
+
+TEST(a_fence_seals_anew)
+{
+	SHD_AUTO_BUF sealed = {0};
+	SHD_AUTO_BUF out = {0};
+	shd_json_writer w;
+	shd_json_writer_init(&w, &sealed);
+	shd_json_put_object(&w, false);
+	shd_json_put_key_u64(&w, "a", 1);
+	shd_seal_put(&w);
+	shd_head head = {.text = (char *)sealed.data, .len = sealed.len};
+	assert_ok(shd_head_rewrite(&out, &head, err));
+	assert_int_equal(shd_seal_check(out.data, out.len), SHD_SEAL_GOOD);
+	sealed.data[3] ^= 1;
+	assert_refused(SHERD_ECONFLICT, "conflict", shd_head_rewrite(&out, &head, err));
+}
+
+TEST(a_claim_that_is_no_document_ends_with_what_is_new)
+{
+	SHD_AUTO_BUF first = {0};
+	SHD_AUTO_BUF second = {0};
+	assert_ok(shd_head_rewrite(&first, &(shd_head){.text = "17\n", .len = 3}, err));
+	assert_ok(shd_head_rewrite(&second, &(shd_head){.text = (char *)first.data, .len = first.len}, err));
+	assert_int_equal(first.len, 3 + 64);
+	assert_int_equal(second.len, 3 + 64);
+	assert_memory_equal(second.data, "17\n", 3);
+	assert_memory_not_equal(first.data, second.data, first.len);
+}
+
 TEST(a_lost_write_that_others_overtook_is_lost)
 {
 	shd_published first, out;
@@ -186,6 +232,9 @@ int main(void)
 		FAR_TEST(what_arrives_after_its_repetition_changes_nothing),
 		FAR_TEST(what_nobody_can_tell_keeps_everything),
 		FAR_TEST(a_fence_refuses_what_is_under_way),
+		FAR_TEST(a_fence_says_the_same_in_other_bytes),
+		FAR_TEST(a_fence_seals_anew),
+		FAR_TEST(a_claim_that_is_no_document_ends_with_what_is_new),
 		FAR_TEST(a_lost_write_that_others_overtook_is_lost),
 		FAR_TEST(who_won_and_was_followed_sees_its_parts_named),
 		FAR_TEST(an_age_goes_by_the_clock_of_the_store),
