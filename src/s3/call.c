@@ -204,25 +204,19 @@ bool shd_s3_call_pause(shd_s3 *s, const shd_s3_call *call, int tries, int64_t si
 	return true;
 }
 
-static int no_answer(const shd_s3 *s, const shd_s3_call *call, sherd_error *err)
-{
-	const shd_http_request *r = &call->http;
-	return sherd_fail(err, SHERD_EIO, r->timed_out ? "timed-out" : "io", "no answer from %.80s: %s",
-	                  s->config.origin, r->trouble);
-}
-
 int shd_s3_call_finish(shd_s3 *s, shd_s3_call *call, sherd_error *err)
 {
 	int64_t since = shd_s3_clock_ms();
 	for (int tries = 0;; tries++) {
 		shd_http_wait(s->http, &call->http);
 		call->under_way = false;
-		call->lost = call->lost || call->http.lost;
+		/* Behind a gateway that gives up the server may act yet. */
+		call->lost = call->lost || call->http.lost || call->http.status == 502 || call->http.status == 504;
 		learn_time(s, call);
 		if (!shd_s3_call_may_help(call))
 			return SHERD_OK;
 		if (call->once || !shd_s3_call_pause(s, call, tries, since))
-			return call->http.status ? SHERD_OK : no_answer(s, call, err);
+			return call->http.status ? SHERD_OK : shd_s3_call_refuse(s, call, err);
 		TRY(shd_s3_call_start(s, call, err));
 	}
 }
@@ -269,6 +263,9 @@ int shd_s3_call_refuse(const shd_s3 *s, const shd_s3_call *call, sherd_error *er
 {
 	long status = call->http.status;
 	char code[64], message[128];
+	if (!status)
+		return sherd_fail(err, SHERD_EIO, call->http.timed_out ? "timed-out" : "io", "no answer from %.80s: %s",
+		                  s->config.origin, call->http.trouble);
 	shd_s3_call_element(call, "Code", code, sizeof(code));
 	shd_s3_call_element(call, "Message", message, sizeof(message));
 	const char *gap = *code && *message ? ": " : "";

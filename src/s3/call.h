@@ -16,7 +16,7 @@ typedef struct shd_s3_call {
 	char hash[65]; /* of the body; found when it is "" */
 	bool under_way;
 	bool once; /* finish does not begin anew */
-	bool lost; /* some try got no answer, but may have reached the server */
+	bool lost; /* some try got no answer, or a gateway's, but may have reached the server */
 	shd_http_request http;
 } shd_s3_call;
 
@@ -36,7 +36,7 @@ bool shd_s3_call_may_help(const shd_s3_call *call);
 bool shd_s3_call_pause(shd_s3 *s, const shd_s3_call *call, int tries, int64_t since_ms);
 int64_t shd_s3_clock_ms(void);
 
-/* Raises what the answer refuses. */
+/* Raises what the answer refuses, or that there is none. */
 int shd_s3_call_refuse(const shd_s3 *s, const shd_s3_call *call, sherd_error *err);
 /* The text of an element of the answer, in room bytes with NUL; "" when there is none. */
 void shd_s3_call_element(const shd_s3_call *call, const char *name, char *out, size_t room);

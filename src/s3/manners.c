@@ -5,91 +5,149 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { FAILURES = 3 };                                           /* in a row that are no accident */
 static const char nobody[] = "00000000000000000000000000000000"; /* no object's ETag */
+
+/* What became of a request. */
+typedef enum outcome { OPEN, DONE, REFUSED, FAILED, UNKNOWN_THERE } outcome;
 
 typedef struct asking {
 	shd_s3 *s;
 	const char *key;
 	shd_s3_object object; /* as the last PUT that was done left it */
+	const char *method, *name, *value;
+	char id[SHD_S3_WRITE_ID]; /* of the object that the request at hand writes, in all its tries */
+	bool doubt;               /* some try may have been done, whatever was said */
+	int failures;
 } asking;
 
-/* Makes one request with one condition; *done: the server did it. Another answer than yes or no is a failure. A request
- * that is to be refused is answered once: some servers say 500 to that. */
-static int manners_try(asking *a, const char *method, const char *name, const char *value, bool again, bool *done,
-                       sherd_error *err)
+static int manners_look(asking *a, outcome *out, sherd_error *err)
 {
-	shd_s3_call call = {.method = method, .key = a->key, .once = !again};
-	if (*method == 'P') {
-		call.http.body = value;
-		call.http.body_len = strlen(value);
-	}
-	if (name)
-		shd_s3_call_header(&call, name, "%s", value);
-	int64_t since = shd_s3_clock_ms();
-	int rc = shd_s3_call_make(a->s, &call, err);
-	for (int tries = 0; rc < 0 && !again && shd_s3_call_pause(a->s, &call, tries, since); tries++)
-		rc = shd_s3_call_make(a->s, &call, err);
-	long status = call.http.status;
-	*done = rc == SHERD_OK && status >= 200 && status < 300;
-	if (*done && *method == 'P')
-		shd_s3_call_object(&call, &a->object);
-	/* 501: conditions are not known there. */
-	if (rc == SHERD_OK && !*done && status != 412 && status != 409 && status != 501 && status != 500)
-		rc = shd_s3_call_refuse(a->s, &call, err);
-	shd_s3_call_end(a->s, &call);
-	return rc;
-}
-
-/* Is the condition that names the object as it is met, with quotes or without? */
-static int try_match(asking *a, shd_s3_manners *m, sherd_error *err)
-{
-	char condition[SHD_S3_MOST_ETAG + 2];
-	for (int i = 0; i < 4 && !m->put; i++) {
-		m->unquoted = i % 2 == 1;
-		shd_s3_condition(m, a->object.etag, condition);
-		TRY(manners_try(a, "PUT", "if-match", condition, false, &m->put, err));
+	shd_s3_object now;
+	TRY(shd_s3_look(&now, a->s, a->key, err));
+	if (*a->method == 'P' ? strcmp(now.write_id, a->id) == 0 : !now.there) {
+		a->object = now;
+		*out = DONE;
 	}
 	return SHERD_OK;
 }
 
-static int try_put(asking *a, shd_s3_manners *m, sherd_error *err)
+/* Only 412 and 409 say that a condition is held to. Others say 500, which is said by accident too, and for what was
+ * done: what is there decides then. OPEN: it has to be asked again. */
+static int manners_judge(asking *a, const shd_s3_call *call, outcome *out, sherd_error *err)
 {
-	bool made, twice, wrong;
-	TRY(manners_try(a, "PUT", "if-none-match", "*", true, &made, err));
-	TRY(shd_s3_look(&a->object, a->s, a->key, err));
-	if (!a->object.there)
-		return SHERD_OK;
-	TRY(manners_try(a, "PUT", "if-none-match", "*", false, &twice, err));
-	TRY(manners_try(a, "PUT", "if-match", nobody, false, &wrong, err));
-	if (twice || wrong)
-		return SHERD_OK;
-	return try_match(a, m, err);
+	long status = call->http.status;
+	bool put = *a->method == 'P';
+	*out = OPEN;
+	if (status >= 200 && status < 300) {
+		*out = DONE;
+		if (put)
+			shd_s3_call_object(call, &a->object);
+		return put && !a->object.etag[0] ? shd_s3_look(&a->object, a->s, a->key, err) : SHERD_OK;
+	}
+	bool refused = status == 412 || status == 409;
+	a->doubt = a->doubt || call->lost || (!refused && status != 501);
+	if (a->doubt)
+		TRY(manners_look(a, out, err));
+	a->failures = status == 500 ? a->failures + 1 : 0;
+	if (*out == OPEN && refused)
+		*out = REFUSED;
+	else if (*out == OPEN && status == 501)
+		*out = UNKNOWN_THERE;
+	else if (*out == OPEN && a->failures == FAILURES)
+		*out = FAILED;
+	else if (*out == OPEN && !shd_s3_call_may_help(call))
+		return shd_s3_call_refuse(a->s, call, err);
+	return SHERD_OK;
 }
 
+static int manners_once(asking *a, shd_s3_call *call, outcome *out, sherd_error *err)
+{
+	*call = (shd_s3_call){.method = a->method, .key = a->key, .once = true};
+	if (*a->method == 'P') {
+		call->http.body = a->id;
+		call->http.body_len = strlen(a->id);
+		shd_s3_call_header(call, "x-amz-meta-sherd-write", "%s", a->id);
+	}
+	shd_s3_call_header(call, a->name, "%s", a->value);
+	TRY(shd_s3_call_start(a->s, call, err));
+	(void)shd_s3_call_finish(a->s, call, NULL);
+	return manners_judge(a, call, out, err);
+}
+
+/* Makes a request with one condition until it is known what the server does with it. */
+static int manners_try(asking *a, const char *method, const char *name, const char *value, outcome *out,
+                       sherd_error *err)
+{
+	int64_t since = shd_s3_clock_ms();
+	shd_s3_new_write_id(a->id);
+	a->method = method;
+	a->name = name;
+	a->value = value;
+	a->doubt = false;
+	a->failures = 0;
+	*out = OPEN;
+	int rc = SHERD_OK;
+	for (int tries = 0; rc == SHERD_OK && *out == OPEN; tries++) {
+		shd_s3_call call;
+		rc = manners_once(a, &call, out, err);
+		if (rc == SHERD_OK && *out == OPEN && !shd_s3_call_pause(a->s, &call, tries, since))
+			rc = shd_s3_call_refuse(a->s, &call, err);
+		shd_s3_call_end(a->s, &call);
+	}
+	return rc;
+}
+
+static int probe_failed(sherd_error *err)
+{
+	return sherd_fail(err, SHERD_EIO, "io", "the server fails (status 500) where it is asked for its conditions");
+}
+
+static int try_put(asking *a, shd_s3_manners *m, sherd_error *err)
+{
+	char condition[SHD_S3_MOST_ETAG + 2];
+	outcome made, twice, wrong, match = REFUSED;
+	TRY(manners_try(a, "PUT", "if-none-match", "*", &made, err));
+	if (made != DONE)
+		return made == FAILED ? probe_failed(err) : SHERD_OK;
+	TRY(manners_try(a, "PUT", "if-none-match", "*", &twice, err));
+	if (twice != REFUSED && twice != FAILED)
+		return SHERD_OK;
+	TRY(manners_try(a, "PUT", "if-match", nobody, &wrong, err));
+	if (wrong != REFUSED && wrong != FAILED)
+		return SHERD_OK;
+	/* Is the condition that names the object as it is met, with quotes or without? */
+	for (int i = 0; i < 2 && match != DONE; i++) {
+		m->unquoted = i == 1;
+		shd_s3_condition(m, a->object.etag, condition);
+		TRY(manners_try(a, "PUT", "if-match", condition, &match, err));
+	}
+	m->put = match == DONE;
+	return match == FAILED ? probe_failed(err) : SHERD_OK;
+}
+
+/* Failures do not say here that it is held to the condition: with a mark instead nothing of others' is deleted. */
 static int try_remove(asking *a, shd_s3_manners *m, sherd_error *err)
 {
-	shd_s3_object now;
-	bool done;
 	char condition[SHD_S3_MOST_ETAG + 2];
+	outcome removed;
 	shd_s3_condition(m, nobody, condition);
-	TRY(manners_try(a, "DELETE", "if-match", condition, false, &done, err));
-	TRY(shd_s3_look(&now, a->s, a->key, err));
-	m->remove = m->put && now.there;
+	TRY(manners_try(a, "DELETE", "if-match", condition, &removed, err));
+	m->remove = removed == REFUSED;
 	return SHERD_OK;
 }
 
 static int find_out(shd_s3 *s, shd_s3_manners *m, sherd_error *err)
 {
 	char id[SHD_S3_WRITE_ID], key[64];
-	bool done;
 	shd_s3_new_write_id(id);
 	(void)snprintf(key, sizeof(key), ".sherd-tmp-probe-%s", id);
 	asking a = {.s = s, .key = key};
 	int rc = try_put(&a, m, err);
-	if (rc == SHERD_OK)
+	if (rc == SHERD_OK && m->put)
 		rc = try_remove(&a, m, err);
-	int swept = manners_try(&a, "DELETE", NULL, NULL, true, &done, rc < 0 ? NULL : err);
-	return rc < 0 ? rc : swept;
+	(void)shd_s3_remove(&s->base, key, NULL, NULL); /* one that is left is nobody's */
+	return rc;
 }
 
 int shd_s3_ask_manners(shd_s3_manners *out, shd_s3 *s, sherd_error *err)

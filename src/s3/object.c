@@ -99,9 +99,13 @@ static int remove_if(shd_s3 *s, const char *key, const char *identity, sherd_err
 			return SHERD_OK;
 		if (!shd_s3_is(&object, identity))
 			return object_replaced(err);
-		if (!manners.remove && manners.put)
-			return shd_s3_put(s, &(shd_s3_putting){.key = key, .if_identity = identity, .mark = true}, NULL,
-			                  err);
+		if (!manners.remove && manners.put) {
+			int rc = shd_s3_put(s, &(shd_s3_putting){.key = key, .if_identity = identity, .mark = true},
+			                    NULL, err);
+			if (rc != SHERD_ECONFLICT)
+				return rc;
+			continue; /* another may have removed it */
+		}
 		char condition[SHD_S3_MOST_ETAG + 2];
 		shd_s3_condition(&manners, object.etag, condition);
 		TRY(delete_object(s, key, manners.remove ? condition : NULL, &again, err));

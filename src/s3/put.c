@@ -90,14 +90,21 @@ static int put_give_up(const put_state *u, int rc, sherd_error *err)
 {
 	if (u->lost)
 		return sherd_fail(err, SHERD_EUNKNOWN, "unknown-outcome",
-		                  "a write got no answer and may have happened%s%.100s",
+		                  "a write got no sure answer and may have happened%s%.100s",
 		                  *u->call.http.trouble ? ": " : "", u->call.http.trouble);
-	if (rc < 0)
-		return rc;
-	if (u->call.http.status)
-		return shd_s3_call_refuse(u->s, &u->call, err);
-	return sherd_fail(err, SHERD_EIO, u->call.http.timed_out ? "timed-out" : "io", "no answer from %.80s: %s",
-	                  u->s->config.origin, u->call.http.trouble);
+	return rc < 0 ? rc : shd_s3_call_refuse(u->s, &u->call, err);
+}
+
+/* Does the answer say that the condition is not met? Where what was to be replaced is gone, some say that. */
+static bool put_is_unmet(const put_state *u)
+{
+	char code[64];
+	long status = u->call.http.status;
+	if (status == 404 && u->replaces[0]) {
+		shd_s3_call_element(&u->call, "Code", code, sizeof(code));
+		return strcmp(code, "NoSuchBucket") != 0;
+	}
+	return is_conditional(u->p) && (status == 412 || status == 409);
 }
 
 /* Writes until it is known what became of it. */
@@ -106,16 +113,18 @@ static int put_settle(put_state *u, sherd_error *err)
 	int64_t since = shd_s3_clock_ms();
 	for (int tries = 0;; tries++) {
 		bool ours = false;
-		TRY(put_once(u, err));
+		int rc = put_once(u, err);
+		if (rc < 0)
+			return put_give_up(u, rc, err);
 		long status = u->call.http.status;
 		if (status >= 200 && status < 300)
 			return SHERD_OK;
-		bool unmet = is_conditional(u->p) && (status == 412 || status == 409);
+		bool unmet = put_is_unmet(u);
 		if (!unmet && !shd_s3_call_may_help(&u->call))
 			return put_give_up(u, SHERD_OK, err);
 		/* Losers may be told anything, and winners too: what is there decides. */
 		bool was_empty = !u->replaces[0];
-		int rc = put_look(u, &ours, err);
+		rc = put_look(u, &ours, err);
 		if (ours)
 			return SHERD_OK;
 		if (rc < 0) {
@@ -139,8 +148,12 @@ static int put_all(put_state *u, sherd_error *err)
 	if (p->if_identity || (p->exclusive && !u->manners.put))
 		TRY(put_look(u, &ours, err));
 	TRY(put_settle(u, err));
-	if (!u->now.etag[0])
-		TRY(shd_s3_look(&u->now, u->s, p->key, err));
+	if (!u->now.etag[0]) { /* it is written, but not to be told from what comes after it */
+		int rc = shd_s3_look(&u->now, u->s, p->key, err);
+		u->lost = true;
+		if (rc < 0)
+			return put_give_up(u, rc, err);
+	}
 	(void)snprintf(u->now.write_id, sizeof(u->now.write_id), "%s", u->write_id);
 	return SHERD_OK;
 }

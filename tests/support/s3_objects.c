@@ -194,6 +194,10 @@ static bool unmet(s3_objects *o, const s3_request *r, const stored *s, bool deaf
 		failed = true;
 	if (!failed || deaf)
 		return false;
+	if (!s && o->quirks.gone_404) {
+		s3_answer_error(a, 404, "NoSuchKey");
+		return true;
+	}
 	s3_answer_error(a, o->quirks.angry ? 500 : 412, o->quirks.angry ? "InternalError" : "PreconditionFailed");
 	return true;
 }

@@ -195,6 +195,20 @@ static void ask_further_on(s3_request *r)
 	r->headers = headers;
 }
 
+/* Removes the object before the request comes to it. */
+static void come_first(s3_server *s, const s3_request *r, int kind)
+{
+	s3_answer a = {0};
+	s3_request other = {.body = r->body, .len = r->len};
+	(void)snprintf(other.method, sizeof(other.method), "%s", kind == S3_MARKED ? "PUT" : "DELETE");
+	memcpy(other.path, r->path, sizeof(other.path));
+	shd_s3_text_say(&other.headers, "x-amz-meta-sherd-removed: 1\n");
+	s3_objects_answer(s->objects, &other, &a);
+	shd_s3_text_free(&other.headers);
+	shd_s3_text_free(&a.headers);
+	shd_s3_text_free(&a.body);
+}
+
 /* Does what is asked, as far as the fault lets it. */
 static void act(s3_server *s, s3_request *r, int kind, s3_answer *a)
 {
@@ -204,6 +218,7 @@ static void act(s3_server *s, s3_request *r, int kind, s3_answer *a)
 	case S3_500: s3_answer_error(a, 500, "InternalError"); break;
 	case S3_503: s3_answer_error(a, 503, "SlowDown"); break;
 	case S3_429: s3_answer_error(a, 429, "TooManyRequests"); break;
+	case S3_502: s3_answer_error(a, 502, "BadGateway"); break;
 	case S3_403: s3_answer_error(a, 403, "AccessDenied"); break;
 	case S3_200_ERROR: s3_answer_error(a, 200, "InternalError"); break;
 	case S3_LATE:
@@ -214,14 +229,16 @@ static void act(s3_server *s, s3_request *r, int kind, s3_answer *a)
 	default:
 		if (kind == S3_OTHER_RANGE)
 			ask_further_on(r);
+		if (kind == S3_REMOVED || kind == S3_MARKED)
+			come_first(s, r, kind);
 		s3_objects_answer(s->objects, r, a);
 	}
-	if (kind == S3_DONE_500)
-		s3_answer_error(a, 500, "InternalError");
+	if (kind == S3_DONE_500 || kind == S3_DONE_502)
+		s3_answer_error(a, kind == S3_DONE_500 ? 500 : 502, "InternalError");
 }
 
 /* What an instance or a container is given; 403 without the token of it. */
-static void answer_role(s3_server *s, const s3_request *r, s3_answer *a)
+static void answer_role(s3_server *s, const s3_request *r, int kind, s3_answer *a)
 {
 	static const char path[] = "/latest/meta-data/iam/security-credentials/";
 	char token[64], until[64];
@@ -233,7 +250,7 @@ static void answer_role(s3_server *s, const s3_request *r, s3_answer *a)
 	a->status = 200;
 	if (strcmp(r->method, "PUT") == 0 && strcmp(r->path, "/latest/api/token") == 0)
 		shd_s3_text_say(&a->body, "tok/en==");
-	else if (strcmp(token, "tok/en==") != 0)
+	else if (strcmp(token, "tok/en==") != 0 || kind == S3_403)
 		s3_answer_error(a, 403, "AccessDenied");
 	else if (strcmp(r->path, path) == 0)
 		shd_s3_text_say(&a->body, "some-role\n");
@@ -255,7 +272,7 @@ static bool serve(s3_server *s, int socket, s3_request *r)
 	s->requests++;
 	int kind = next_fault(s, r);
 	if (s->role && (strncmp(r->path, "/latest/", 8) == 0 || strcmp(r->path, "/role") == 0))
-		answer_role(s, r, &a);
+		answer_role(s, r, kind, &a);
 	else if (!authentic)
 		s3_answer_error(&a, 403, "SignatureDoesNotMatch");
 	else

@@ -13,6 +13,7 @@ typedef struct s3_quirks {
 	bool deaf_put;    /* conditions on PUT are ignored */
 	bool deaf_delete; /* If-Match on DELETE is */
 	bool angry;       /* whose condition is not met gets 500 */
+	bool gone_404;    /* If-Match on PUT where nothing is gets 404 */
 	bool no_etag;     /* the answer to a PUT has none */
 	bool wild_lists;  /* lists come in no order */
 	int page;         /* keys of a page of a list; 0: 1000 */
@@ -34,6 +35,11 @@ typedef enum s3_fault {
 	S3_SHORT,       /* half of the body, and its length is told so */
 	S3_OTHER_RANGE, /* the answer to another range */
 	S3_403,
+	S3_502,      /* a gateway's answer, nothing was done */
+	S3_DONE_502, /* a gateway's answer, but it was done */
+	S3_REMOVED,  /* somebody removes the object just before */
+	S3_MARKED,   /* somebody removes it by a mark just before */
+	S3_NONE,     /* all goes well */
 } s3_fault;
 
 s3_server *s3_server_start(const s3_quirks *quirks); /* NULL: none */

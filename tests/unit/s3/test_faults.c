@@ -1,5 +1,6 @@
 /* What goes wrong on the wire: right in the end, or a clean failure, and never a falsehood. */
 #include "base/error.h"
+#include "s3/s3.h"
 #include "support/s3_server.h"
 #include "support/test.h"
 
@@ -297,6 +298,104 @@ TEST(a_removal_without_an_answer_is_told)
 	sherd_store_close(hasty);
 }
 
+/* Asks a server for its manners anew while one of its answers goes wrong. */
+static void assert_manners(const s3_quirks *quirks, const char *method, int before, s3_fault kind)
+{
+	shd_s3_manners m = {0};
+	sherd_store *other = s3_server_store(server, "dir", "alone=true", NULL);
+	s3_server_fail(server, method, "probe", S3_NONE, before);
+	s3_server_fail(server, method, "probe", kind, 1);
+	assert_ok(shd_s3_ask_manners(&m, (shd_s3 *)other, err));
+	assert_int_equal(m.put, !quirks->deaf_put);
+	assert_int_equal(m.remove, !quirks->deaf_delete);
+	assert_true(m.unquoted == quirks->unquoted || !m.put);
+	s3_server_calm(server);
+	sherd_store_close(other);
+}
+
+TEST(no_single_fault_makes_a_server_look_like_another)
+{
+	static const s3_quirks servers[] = {{0},
+	                                    {.deaf_delete = true},
+	                                    {.deaf_put = true, .deaf_delete = true},
+	                                    {.no_etag = true, .deaf_delete = true},
+	                                    {.unquoted = true, .angry = true, .deaf_delete = true}};
+	static const s3_fault faults[] = {S3_RESET, S3_RESET_DONE, S3_500, S3_DONE_500, S3_503, S3_502, S3_DONE_502};
+	for (size_t i = 0; i < COUNT_OF(servers); i++) {
+		server = s3_server_start(&servers[i]);
+		for (size_t f = 0; f < COUNT_OF(faults); f++) {
+			for (int before = 0; before < 5; before++)
+				assert_manners(&servers[i], "PUT", before, faults[f]);
+			assert_manners(&servers[i], "DELETE", 0, faults[f]);
+			assert_manners(&servers[i], "HEAD", 0, faults[f]);
+		}
+		s3_server_stop(server);
+	}
+}
+
+TEST(a_server_that_fails_is_not_called_one_that_ignores_conditions)
+{
+	s3_server_fail(server, "PUT", "probe", S3_500, 3);
+	assert_refused(SHERD_EIO, "io", sherd_store_put(store, "x", SHERD_WRITE_NEW, "", 0, err));
+	put("x", "one");
+}
+
+TEST(what_a_gateway_answers_may_come_yet)
+{
+	sherd_stat stat;
+	sherd_store *hasty = s3_server_store(server, "dir", "retries=0", NULL);
+	assert_ok(sherd_store_put(hasty, "first", SHERD_WRITE_NEW, "", 0, err));
+	s3_server_fail(server, "PUT", "dir/x", S3_502, 1);
+	assert_refused(SHERD_EUNKNOWN, "unknown-outcome", sherd_store_put(hasty, "x", SHERD_WRITE_NEW, "one", 3, err));
+	s3_server_fail(server, "PUT", "dir/x", S3_DONE_502, 1);
+	assert_ok(sherd_store_put(hasty, "x", SHERD_WRITE_NEW, "one", 3, err));
+	s3_server_fail(server, "DELETE", "dir/x", S3_502, 1);
+	assert_refused(SHERD_EUNKNOWN, "unknown-outcome", sherd_store_remove(hasty, "x", err));
+	s3_server_fail(server, "DELETE", "dir/x", S3_DONE_502, 1);
+	assert_ok(sherd_store_stat(&stat, hasty, "x", err));
+	assert_ok(sherd_store_remove_if(hasty, "x", stat.identity, err));
+	sherd_store_close(hasty);
+}
+
+TEST(what_was_written_without_an_etag_and_cannot_be_seen_is_unknown)
+{
+	sherd_store *hasty = s3_server_store(server, "dir", "retries=0", NULL);
+	assert_ok(sherd_store_put(hasty, "first", SHERD_WRITE_NEW, "", 0, err));
+	s3_server_fail(server, "HEAD", "dir/x", S3_500, 1);
+	assert_refused(SHERD_EUNKNOWN, "unknown-outcome", sherd_store_put(hasty, "x", SHERD_WRITE_NEW, "one", 3, err));
+	assert_text("x", "one");
+	sherd_store_close(hasty);
+}
+
+TEST(replacing_what_is_gone_is_a_conflict_also_where_that_is_404)
+{
+	sherd_stat stat;
+	sherd_writer *w = NULL;
+	put("x", "one");
+	assert_ok(sherd_store_stat(&stat, store, "x", err));
+	sherd_write_options o = {.mode = SHERD_WRITE_REPLACE, .if_identity = stat.identity};
+	assert_ok(sherd_store_write(&w, store, "x", &o, err));
+	s3_server_fail(server, "PUT", "dir/x", S3_503, 1); /* after this PUT it is looked again, and removed then */
+	s3_server_fail(server, "PUT", "dir/x", S3_REMOVED, 1);
+	assert_refused(SHERD_ECONFLICT, "replaced", sherd_writer_commit(w, err));
+}
+
+TEST(two_that_remove_one_object_have_both_removed_it)
+{
+	sherd_stat stat;
+	put("x", "one");
+	assert_ok(sherd_store_stat(&stat, store, "x", err));
+	s3_server_fail(server, "PUT", "dir/x", S3_MARKED, 1); /* the other one's mark comes first */
+	assert_ok(sherd_store_remove_if(store, "x", stat.identity, err));
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(&stat, store, "x", err));
+}
+
+static int begin_terse(void **state)
+{
+	(void)state;
+	return begin_as(&(s3_quirks){.no_etag = true, .gone_404 = true});
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -312,6 +411,14 @@ int main(void)
 		CASE(an_upload_in_parts_survives_and_leaves_nothing),
 		CASE(what_is_exclusive_is_one_put_however_large),
 		CASE(a_removal_without_an_answer_is_told),
+		CASE(a_server_that_fails_is_not_called_one_that_ignores_conditions),
+		CASE(what_a_gateway_answers_may_come_yet),
+		cmocka_unit_test(no_single_fault_makes_a_server_look_like_another),
+		cmocka_unit_test_setup_teardown(what_was_written_without_an_etag_and_cannot_be_seen_is_unknown,
+	                                        begin_terse, end),
+		cmocka_unit_test_setup_teardown(replacing_what_is_gone_is_a_conflict_also_where_that_is_404,
+	                                        begin_terse, end),
+		cmocka_unit_test_setup_teardown(two_that_remove_one_object_have_both_removed_it, begin_deaf, end),
 		cmocka_unit_test_setup_teardown(what_a_deaf_server_would_delete_is_marked, begin_deaf, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
