@@ -37,7 +37,8 @@ static int look_again(sherd_store *store, const char *prefix, const char *identi
 {
 	ckpt_committed now;
 	TRY(shd_ckpt_committed(store, prefix, &now, err));
-	return (now.there ? strcmp(now.identity, identity) == 0 : !*identity) ? SHERD_OK : replaced_meanwhile(err);
+	bool same = now.there ? *identity && strcmp(now.identity, identity) == 0 : !*identity;
+	return same ? SHERD_OK : replaced_meanwhile(err);
 }
 
 /* The files under the prefix that its metadata does not name, which must have the identity. */
@@ -89,6 +90,9 @@ int shd_ckpt_remove_set(sherd_store *store, const char *prefix, const char *iden
 	ckpt_committed now;
 	sherd_set_id id;
 	TRY(shd_ckpt_committed(store, prefix, &now, err));
+	if (now.there && !*now.identity)
+		return shd_fail(err, SHERD_EEXIST, "cannot-replace",
+		                "what has the name of the metadata is no file that can be read: remove it first");
 	if (!now.there || strcmp(now.identity, identity) != 0)
 		return replaced_meanwhile(err);
 	id = now.set_id;

@@ -30,6 +30,8 @@ enum { VACANT_BYTES = sizeof(VACANT) - 1 + SHD_ATTEMPT_TEXT - 1 + sizeof("\"}\n"
 int shd_head_take(shd_head *out, const sherd_reader *reader, const sherd_limits *limits, sherd_error *err)
 {
 	uint64_t size = sherd_reader_size(reader), most = shd_limits_or_default(limits).metadata_bytes;
+	const char *identity = sherd_reader_identity(reader);
+	memcpy(out->identity, identity, strlen(identity) + 1);
 	if (size > most)
 		return shd_fail(err, SHERD_ELIMIT, "too-large", "%llu bytes, the limit is %llu",
 		                (unsigned long long)size, (unsigned long long)most);
@@ -38,8 +40,6 @@ int shd_head_take(shd_head *out, const sherd_reader *reader, const sherd_limits 
 		return shd_fail_nomem(err);
 	TRY(sherd_reader_at(reader, 0, text, (size_t)size, err));
 	((char *)text)[size] = 0;
-	const char *identity = sherd_reader_identity(reader);
-	memcpy(out->identity, identity, strlen(identity) + 1);
 	out->len = (size_t)size;
 	out->text = TAKE(text);
 	return SHERD_OK;

@@ -20,7 +20,8 @@ enum { SHD_ATTEMPT_TEXT = 17 }; /* 16 hexadecimal digits */
 int shd_attempt(char out[SHD_ATTEMPT_TEXT], sherd_error *err);
 
 /* Reads it, at most limits->metadata_bytes; text and identity are those of one object. SHERD_ENOTFOUND when there is
- * none, or a vacant one, {"vacant":"<attempt>"}, whose identity is told: "" when there is none. */
+ * none, or a vacant one, {"vacant":"<attempt>"}, whose identity is told, as is that of one that is too long: "" when
+ * there is none, or no object. */
 int shd_head_read(shd_head *out, sherd_store *store, const char *key, const sherd_limits *limits, sherd_error *err);
 /* The same of an object that is open. */
 int shd_head_take(shd_head *out, const sherd_reader *reader, const sherd_limits *limits, sherd_error *err);

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
 
@@ -378,6 +380,37 @@ TEST(a_prefix_is_removed_whatever_it_is)
 	assert_keys(STORE, "");
 }
 
+/* Longer than anybody reads, which a removal and a replacement need not do. */
+TEST(metadata_that_is_too_long_goes_with_its_shards_and_can_be_replaced)
+{
+	SAMPLE s = ckpt_sample_small(7, 2);
+	sherd_ckpt_save_options o = ckpt_sample_options(s, 7);
+	o.replace = true;
+	for (int i = 0; i < 2; i++) {
+		char path[1100];
+		save_at(STORE, "m", 1);
+		assert_true((size_t)snprintf(path, sizeof(path), "%s/m.metadata.json", FOLDER) < sizeof(path));
+		assert_int_equal(truncate(path, (512 << 20) + 1), 0);
+		if (i)
+			assert_ok(sherd_ckpt_save(STORE, "m", s->shards, &o, err));
+		else
+			assert_removed(STORE, "m", "damaged");
+		assert_int_equal(object_count(STORE, ""), i ? 3 : 0);
+	}
+	assert_sample(s, STORE, "m");
+}
+
+TEST(what_is_no_object_and_has_the_name_of_metadata_keeps_its_shards)
+{
+	char path[1100];
+	save_at(STORE, "m", 1);
+	assert_ok(sherd_store_remove(STORE, "m.metadata.json", err));
+	assert_true((size_t)snprintf(path, sizeof(path), "%s/m.metadata.json", FOLDER) < sizeof(path));
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_refused(SHERD_EEXIST, "cannot-replace", sherd_ckpt_remove(STORE, "m", NULL, NULL, err));
+	assert_keys(STORE, "m_shard_0.shard");
+}
+
 TEST(a_removal_waits_for_nobody)
 {
 	SAMPLE s = ckpt_sample_small(7, 2);
@@ -487,6 +520,8 @@ int main(void)
 		CASE_ON_BOTH(what_cannot_be_read_here_is_never_removed),
 		CASE_ON_BOTH(prune_stops_when_what_it_kept_is_gone),
 		CASE_ON_BOTH(a_prefix_is_removed_whatever_it_is),
+		CASE_IN_FOLDER(metadata_that_is_too_long_goes_with_its_shards_and_can_be_replaced),
+		CASE_IN_FOLDER(what_is_no_object_and_has_the_name_of_metadata_keeps_its_shards),
 		CASE_ON_BOTH(a_removal_waits_for_nobody),
 		CASE_ON_BOTH(a_removal_that_died_is_finished),
 		CASE_ON_BOTH(a_save_finishes_a_removal_that_died),
