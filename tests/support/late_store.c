@@ -6,6 +6,7 @@
 
 #include <sherd/sys/backend.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,10 @@ typedef struct late_store {
 	int64_t ahead;
 	late_writer *late[MOST_LATE];
 	size_t count;
+	const char *removed; /* the key whose removal is lost; NULL: none */
+	late_fate removed_fate;
+	bool removing; /* it is on its way */
+	char removed_if[72];
 } late_store;
 
 static int no_answer(sherd_error *err)
@@ -125,8 +130,23 @@ static int late_stat(sherd_stat *out, sherd_store *store, const char *key, sherd
 
 static int late_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err)
 {
-	sherd_store *inner = ((late_store *)store)->inner;
-	return inner->ops->remove(inner, key, if_identity, err);
+	late_store *s = (late_store *)store;
+	if (!s->removed || s->removing || strcmp(key, s->removed) != 0)
+		return s->inner->ops->remove(s->inner, key, if_identity, err);
+	(void)snprintf(s->removed_if, sizeof(s->removed_if), "%s", if_identity ? if_identity : "");
+	s->removing = s->removed_fate == LATE_LATER;
+	if (!s->removing)
+		s->removed = NULL;
+	if (s->removed_fate == LATE_DONE)
+		(void)s->inner->ops->remove(s->inner, key, if_identity, NULL);
+	return no_answer(err);
+}
+
+void late_store_lose_removal(sherd_store *store, const char *key, late_fate fate)
+{
+	late_store *s = (late_store *)store;
+	s->removed = key;
+	s->removed_fate = fate;
 }
 
 static int64_t late_now(sherd_store *store)
@@ -144,6 +164,11 @@ int late_store_deliver(sherd_store *store)
 		free(s->late[i]);
 	}
 	s->count = 0;
+	if (s->removing)
+		done += s->inner->ops->remove(s->inner, s->removed, *s->removed_if ? s->removed_if : NULL, NULL) ==
+		        SHERD_OK;
+	s->removing = false;
+	s->removed = NULL;
 	return done;
 }
 

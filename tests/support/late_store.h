@@ -1,5 +1,5 @@
 /* tests/support/late_store.h - a store as far away as a bucket: it cannot lock, has a clock of its own, and answers to
- * commits get lost. */
+ * commits and removals get lost. */
 #pragma once
 
 #include <sherd/store.h>
@@ -16,7 +16,9 @@ typedef enum late_fate {
 sherd_store *late_store_over(sherd_store *inner);
 /* The next `times` commits of the key have this fate. */
 void late_store_lose(sherd_store *store, const char *key, late_fate fate, int times);
-/* Lets the commits that are on their way arrive; returns how many took effect. */
+/* The same of the next removal of the key. */
+void late_store_lose_removal(sherd_store *store, const char *key, late_fate fate);
+/* Lets what is on its way arrive, commits first; returns how many took effect. */
 int late_store_deliver(sherd_store *store);
 /* How much later it is there than here. */
 void late_store_set_ahead(sherd_store *store, int64_t ns);

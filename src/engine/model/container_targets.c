@@ -196,15 +196,16 @@ static bool is_ours(const sherd_model_writer *w, const char *key)
 	return false;
 }
 
-/* The file that the new set was hidden by. When it stays, so that the old model is opened, nothing of the new one does.
- */
+/* The file that the new set was hidden by. When it stays, so that the old model is opened, nothing of the new one does;
+ * it may go yet when nobody answered, and then the new one is all there is. */
 static int remove_file(sherd_model_writer *w, sherd_error *err)
 {
 	sherd_error failure = {0};
 	int rc = sherd_store_remove_if(w->store, w->key, w->file_identity, &failure);
 	if (rc == SHERD_OK)
 		return SHERD_OK;
-	for (uint32_t i = 0; i < w->shards.count && !w->old.count; i++)
+	w->unknown = rc == SHERD_EUNKNOWN;
+	for (uint32_t i = 0; i < w->shards.count && !w->old.count && !w->unknown; i++)
 		(void)shd_part_remove(&w->targets[i].part, w->store, w->targets[i].key);
 	return shd_pass(err, rc, &failure);
 }

@@ -211,6 +211,25 @@ TEST(a_container_saved_again_is_not_taken_for_the_one_before)
 	}
 }
 
+TEST(shards_of_a_container_stay_when_nobody_knows_whether_the_file_before_them_went)
+{
+	(void)memory_store_open(state);
+	sherd_store *far = late_store_over(store);
+	sherd_stat stat;
+	files = 1;
+	assert_ok(save_container(far, err));
+	files = 2;
+	replacing = true;
+	late_store_lose_removal(far, "q", LATE_LATER);
+	assert_refused(SHERD_EUNKNOWN, "unknown-outcome", save_container(far, err));
+	replacing = false;
+	assert_ok(sherd_store_stat(&stat, store, engines[4].claim, err));
+	assert_int_equal(late_store_deliver(far), 1);
+	assert_whole(&engines[4]);
+	sherd_store_close(far);
+	(void)memory_store_close(state);
+}
+
 /* Takes a pack for dead, clears after it, and packs other rows, whose part has the same name. */
 static void pack_instead(void *arg, sherd_store *below)
 {
@@ -368,6 +387,7 @@ int main(void)
 		cmocka_unit_test(a_save_that_was_taken_for_dead_and_cleared_is_refused),
 		cmocka_unit_test(a_vacant_head_refuses_late_writes_and_is_replaced_by_the_next_save),
 		cmocka_unit_test(a_container_saved_again_is_not_taken_for_the_one_before),
+		cmocka_unit_test(shards_of_a_container_stay_when_nobody_knows_whether_the_file_before_them_went),
 		cmocka_unit_test(rows_of_another_are_not_taken_for_ones_own_because_their_part_has_the_name),
 		cmocka_unit_test(who_undoes_leaves_the_part_of_another_that_has_the_same_name),
 	};
