@@ -1,12 +1,14 @@
 /* Several objects that belong together: a checkpoint, a model, rows or a graph database in a folder. The first one's
  * name up to a dot, a slash or an underscore is that of the set.
  * What verify finds nothing wrong with can be opened and read whole, and every way of asking a graph gives the same.
+ * What is left of a checkpoint that lost its first shard can be opened and loaded in bounds.
  * What is salvaged of a container can be read whole. */
 #include "base/error.h"
 #include "bundle.h"
 #include "form.h"
 #include "set.h"
 
+#include <sherd/ckpt.h>
 #include <sherd/detect.h>
 #include <sherd/graph.h>
 #include <sherd/rows.h>
@@ -60,6 +62,63 @@ static void read_bundle(sherd_store *store, const char *key, bool sound)
 		return;
 	fuzz_read_bundle(b, sound);
 	sherd_bundle_close(b);
+}
+
+static void pass_lost(void *arg, const sherd_error *lost)
+{
+	(void)arg, (void)lost;
+}
+
+static int copy_in(void *arg, void *dst, const void *src, size_t len, sherd_error *err)
+{
+	(void)arg, (void)err;
+	memcpy(dst, src, len);
+	return SHERD_OK;
+}
+
+/* Into rooms of the size that the tensor claims, where the objects' bytes justify that. */
+static void load_rest(const sherd_ckpt *c, size_t most)
+{
+	const sherd_memory device = {.kind = SHERD_MEMORY_DEVICE, .copy_in = copy_in};
+	for (size_t i = 0; i < sherd_ckpt_count(c); i++) {
+		sherd_ckpt_want want = {.tensor = i};
+		uint64_t bytes = sherd_ckpt_tensor(c, i)->bytes;
+		must(bytes <= most);
+		want.buf = malloc(bytes + 1);
+		for (int check = SHERD_CHECK_CRC; want.buf && check <= SHERD_CHECK_DIGEST; check++) {
+			const sherd_ckpt_load_options o = {.check = (sherd_ckpt_check)check};
+			want.memory = NULL;
+			(void)sherd_ckpt_load(c, &want, 1, &o, NULL);
+			want.memory = &device;
+			(void)sherd_ckpt_load(c, &want, 1, &o, NULL);
+		}
+		free(want.buf);
+	}
+}
+
+/* most: bytes of all objects. Of pieces that are whole none is larger than that. */
+static void read_rest(sherd_store *store, const char *key, size_t most)
+{
+	const sherd_ckpt_options options = {.lost = pass_lost};
+	sherd_ckpt *c;
+	if (sherd_ckpt_open(&c, store, key, &options, NULL) < 0)
+		return;
+	load_rest(c, most);
+	sherd_ckpt_close(c);
+}
+
+static void remove_a_shard(sherd_store *store, const uint8_t *data, size_t len)
+{
+	char name[MOST_NAME + 1];
+	set_object o;
+	for (size_t at = 0; at < len && set_next(data, len, &at, &o);) {
+		if (o.name_len < 6 || o.name_len > MOST_NAME || memcmp(o.name + o.name_len - 6, ".shard", 6) != 0)
+			continue;
+		memcpy(name, o.name, o.name_len);
+		name[o.name_len] = 0;
+		(void)sherd_store_remove(store, name, NULL);
+		return;
+	}
 }
 
 static void read_rows(sherd_store *store, const char *key, bool sound)
@@ -185,6 +244,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		read_set(store, key, format, sound && format != SHERD_FORMAT_CHECKPOINT_SHARD);
 	if (fuzz_is_salvaged(data, len))
 		fuzz_salvage(store, key, sound && format == SHERD_FORMAT_SAMEDIFF_CONTAINER);
+	if (format == SHERD_FORMAT_CHECKPOINT) {
+		remove_a_shard(store, data, len);
+		read_rest(store, key, len);
+	}
 	sherd_report_close(report);
 	sherd_store_close(store);
 	return 0;

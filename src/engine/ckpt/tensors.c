@@ -162,9 +162,11 @@ static size_t drop_replicas(sherd_ckpt_piece *p, size_t n, uint32_t ndim)
 	return kept;
 }
 
-/* Replicas of a whole tensor: the lowest rank's is read. A whole beside pieces would overlap them. */
-static int settle_whole(const sherd_ckpt_piece *p, size_t n, const sherd_tensor *t, size_t *kept, sherd_error *err)
+/* Replicas of a whole tensor: the lowest rank's is read. A whole beside pieces would overlap them. Its shape does not
+ * give the size of every type, and the entry that described the tensor may be that of a shard that is lost. */
+static int settle_whole(const sherd_ckpt_piece *p, size_t n, sherd_tensor *t, size_t *kept, sherd_error *err)
 {
+	t->bytes = p[0].bytes;
 	for (size_t i = 1; i < n; i++) {
 		if (p[i].at)
 			return shd_fail(err, SHERD_ECORRUPT, "overlap",

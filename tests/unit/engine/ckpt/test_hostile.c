@@ -504,6 +504,50 @@ TEST(a_whole_beside_pieces_overlaps)
 	assert_refused(SHERD_ECORRUPT, "overlap", sherd_ckpt_open(&c, STORE, "q", NULL, err));
 }
 
+static void count_lost(void *arg, const sherd_error *lost)
+{
+	(void)lost;
+	(*(size_t *)arg)++;
+}
+
+/* Types whose shapes give no size: what counts is the size of the copy that is there. */
+TEST(a_lost_shard_does_not_give_the_size_of_what_is_left)
+{
+	static const char *const types[] = {"\"Opaque:x\"", "\"Utf8\""};
+	enum { DATA = 8192, LIE = 4096, REAL = 16 };
+	uint8_t shard[20 + DATA] = {HEAD4};
+	shard[4] = 1;
+	shard[16] = 0;
+	shard[17] = DATA >> 8;
+	object_put(STORE, "q_shard_1.shard", shard, sizeof(shard));
+	for (size_t i = 0; i < COUNT_OF(types); i++) {
+		SHD_AUTO_BUF text = {0};
+		CKPT c = NULL;
+		size_t lost = 0;
+		const sherd_ckpt_options options = {.lost = count_lost, .lost_arg = &lost};
+		shd_buf_printf(&text, "{\"version\": \"1.0.0\", \"worldSize\": 2, \"shards\": [");
+		for (int rank = 0; rank < 2; rank++)
+			shd_buf_printf(&text,
+			               "%s{\"rank\": %d, \"fileSize\": %zu, \"checksum\": \"\", \"tensors\": "
+			               "[{\"name\": \"w\", \"dataType\": %s, \"shape\": [1], \"offset\": 0, "
+			               "\"size\": %d}]}",
+			               rank ? ", " : "", rank, sizeof(shard), types[i], rank ? REAL : LIE);
+		shd_buf_str(&text, "]}");
+		object_put(STORE, "q.metadata.json", text.data, text.len);
+		assert_ok(sherd_ckpt_open(&c, STORE, "q", &options, err));
+		assert_int_equal(lost, 1);
+		assert_int_equal(sherd_ckpt_tensor(c, 0)->bytes, REAL);
+		for (int check = SHERD_CHECK_CRC; check <= SHERD_CHECK_DIGEST; check++) {
+			const sherd_ckpt_load_options o = {.check = (sherd_ckpt_check)check};
+			uint8_t *room = malloc(REAL);
+			const sherd_ckpt_want want = {.tensor = 0, .buf = room};
+			assert_ok(sherd_ckpt_load(c, &want, 1, &o, err));
+			assert_memory_equal(room, shard + 20, REAL);
+			free(room);
+		}
+	}
+}
+
 TEST(a_missing_shard_is_named)
 {
 	SAMPLE s = ckpt_sample_small(1, 3);
@@ -573,6 +617,7 @@ int main(void)
 		CASE_ON_BOTH(a_shard_of_another_set_is_refused),
 		CASE_IN_MEMORY(pieces_must_tile_their_whole),
 		CASE_IN_MEMORY(a_whole_beside_pieces_overlaps),
+		CASE_IN_MEMORY(a_lost_shard_does_not_give_the_size_of_what_is_left),
 		CASE_ON_BOTH(a_missing_shard_is_named),
 		CASE_IN_FOLDER(a_link_out_of_the_folder_is_refused),
 		CASE_IN_FOLDER(permission_denied_is_told_and_nothing_is_lost),
