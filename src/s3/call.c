@@ -114,7 +114,7 @@ int shd_s3_call_start(shd_s3 *s, shd_s3_call *call, sherd_error *err)
 	if (!call->hash[0])
 		shd_s3_hash(r->body, r->body_len, call->hash);
 	shd_s3_text_clear(&r->headers);
-	shd_s3_text_say(&r->headers, "Expect:\nAccept:\n");
+	shd_s3_text_say(&r->headers, "Host: %s\nExpect:\nAccept:\n", s->config.host);
 	(void)pthread_mutex_lock(&s->identifying);
 	int rc = call_credentials(s, err);
 	if (rc == SHERD_OK)
@@ -130,20 +130,13 @@ int shd_s3_call_start(shd_s3 *s, shd_s3_call *call, sherd_error *err)
 	return SHERD_OK;
 }
 
-int64_t shd_s3_clock_ms(void)
-{
-	struct timespec t = {0};
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Every answer tells the time there, at least: the header leaves the fraction out. */
 static void learn_time(shd_s3 *s, const shd_s3_call *call)
 {
 	int64_t date = call->http.status ? shd_http_time(&call->http, "date") : 0;
 	if (!date)
 		return;
-	int64_t ahead = date * 1000 - shd_s3_clock_ms();
+	int64_t ahead = date * 1000 - call->http.came_ms;
 	(void)pthread_mutex_lock(&s->mutex);
 	/* The clock there was put back when an answer is far behind. */
 	if (!s->clock_known || ahead > s->clock || ahead < s->clock - 10000)
@@ -197,7 +190,7 @@ bool shd_s3_call_pause(shd_s3 *s, const shd_s3_call *call, int tries, int64_t si
 		if (asked > pause)
 			pause = asked < LONGEST_PAUSE_MS ? asked : LONGEST_PAUSE_MS;
 	}
-	if (shd_s3_clock_ms() - since_ms + pause > s->config.timeout_ms)
+	if (shd_http_clock_ms() - since_ms + pause > s->config.timeout_ms + shd_http_bytes_ms(&call->http))
 		return false;
 	struct timespec t = {.tv_sec = pause / 1000, .tv_nsec = pause % 1000 * 1000000};
 	(void)nanosleep(&t, NULL);
@@ -206,7 +199,7 @@ bool shd_s3_call_pause(shd_s3 *s, const shd_s3_call *call, int tries, int64_t si
 
 int shd_s3_call_finish(shd_s3 *s, shd_s3_call *call, sherd_error *err)
 {
-	int64_t since = shd_s3_clock_ms();
+	int64_t since = shd_http_clock_ms();
 	for (int tries = 0;; tries++) {
 		shd_http_wait(s->http, &call->http);
 		call->under_way = false;

@@ -34,7 +34,6 @@ void shd_s3_call_end(shd_s3 *s, shd_s3_call *call);                   /* what is
 bool shd_s3_call_may_help(const shd_s3_call *call);
 /* When the next try is, or that there is none: false. tries counts from 0. Sleeps. */
 bool shd_s3_call_pause(shd_s3 *s, const shd_s3_call *call, int tries, int64_t since_ms);
-int64_t shd_s3_clock_ms(void);
 
 /* Raises what the answer refuses, or that there is none. */
 int shd_s3_call_refuse(const shd_s3 *s, const shd_s3_call *call, sherd_error *err);

@@ -5,12 +5,21 @@
 #include <curl/curl.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
-enum { MOST_WORKERS = 4, MOST_AT_ONCE = 64, BEGIN_ANOTHER = 8, MOST_HEAD = 64 << 10, MOST_ANSWER = 64 << 20 };
+enum {
+	MOST_WORKERS = 4,
+	MOST_AT_ONCE = 64,
+	BEGIN_ANOTHER = 8,
+	MOST_HEAD = 64 << 10,
+	MOST_ANSWER = 64 << 20,
+	LEAST_BYTES_A_MS = 64
+};
 
 typedef struct shd_http_worker {
 	struct shd_http *http;
@@ -35,11 +44,25 @@ struct shd_http {
 
 const char shd_http_library[] = "libcurl " LIBCURL_VERSION;
 
+int64_t shd_http_clock_ms(void)
+{
+	struct timespec t = {0};
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+long shd_http_bytes_ms(const shd_http_request *r)
+{
+	return (long)(r->body_len / LEAST_BYTES_A_MS + r->sink_len / LEAST_BYTES_A_MS);
+}
+
 static size_t take_head(char *bytes, size_t size, size_t count, void *arg)
 {
 	shd_http_request *r = arg;
-	if (strncmp(bytes, "HTTP/", count < 5 ? count : 5) == 0)
+	if (strncmp(bytes, "HTTP/", count < 5 ? count : 5) == 0) {
 		shd_s3_text_clear(&r->head); /* the head of an earlier answer, such as 100 */
+		r->came_ms = shd_http_clock_ms();
+	}
 	if (r->head.len + count > MOST_HEAD)
 		return 0;
 	shd_s3_text_add(&r->head, bytes, count);
@@ -118,7 +141,9 @@ static void describe(CURL *easy, shd_http_request *r, const shd_http *http)
 	(void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	long most = r->most_ms ? r->most_ms : http->request_ms;
 	(void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, most < 10000 ? most : 10000L);
-	(void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, most);
+	(void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, most + shd_http_bytes_ms(r));
+	(void)curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	(void)curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (most + 999) / 1000);
 	(void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L << 10);
 	(void)curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 256L << 10);
 	(void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
@@ -297,7 +322,12 @@ static shd_http_worker *add_worker(shd_http *http)
 	if (!w->multi)
 		return NULL;
 	(void)curl_multi_setopt(w->multi, CURLMOPT_MAXCONNECTS, (long)MOST_AT_ONCE);
-	if (pthread_create(&w->thread, NULL, http_work, w) != 0) {
+	sigset_t all, before;
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the caller's */
+	int failed = pthread_create(&w->thread, NULL, http_work, w);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (failed) {
 		(void)curl_multi_cleanup(w->multi);
 		return NULL;
 	}

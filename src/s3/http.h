@@ -12,7 +12,7 @@ typedef struct shd_http shd_http;
 
 typedef struct shd_http_options {
 	const char *ca_bundle; /* a file; NULL: the system's */
-	long request_ms;       /* a request may take */
+	long request_ms;       /* a request may take, or be silent; and as much more as its bytes need at 64 per ms */
 } shd_http_options;
 
 /* Plain memory of the caller's, to be left alone between start and wait. All zero but what is asked. */
@@ -32,6 +32,7 @@ typedef struct shd_http_request {
 	bool lost;          /* was it sent, this time or before, and got no answer? */
 	bool timed_out;     /* without an answer */
 	bool hopeless;      /* without an answer: and none will come, such as one by a strange certificate */
+	int64_t came_ms;    /* when the head of the answer came, by shd_http_clock_ms() */
 	char trouble[256];  /* why there is none */
 	shd_s3_text answer; /* the body, if it did not go to the sink */
 	shd_s3_text head;   /* header lines of the answer */
@@ -44,7 +45,9 @@ typedef struct shd_http_request {
 	int sends;
 } shd_http_request;
 
-extern const char shd_http_library[]; /* its name and version */
+extern const char shd_http_library[];                    /* its name and version */
+int64_t shd_http_clock_ms(void);                         /* CLOCK_MONOTONIC */
+long shd_http_bytes_ms(const shd_http_request *request); /* what its bytes may take on a slow link */
 int shd_http_open(shd_http **out, const shd_http_options *options, sherd_error *err);
 void shd_http_close(shd_http *http); /* NULL is fine; nothing is under way */
 

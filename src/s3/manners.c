@@ -79,7 +79,7 @@ static int manners_once(asking *a, shd_s3_call *call, outcome *out, sherd_error 
 static int manners_try(asking *a, const char *method, const char *name, const char *value, outcome *out,
                        sherd_error *err)
 {
-	int64_t since = shd_s3_clock_ms();
+	int64_t since = shd_http_clock_ms();
 	shd_s3_new_write_id(a->id);
 	a->method = method;
 	a->name = name;

@@ -110,7 +110,7 @@ static bool put_is_unmet(const put_state *u)
 /* Writes until it is known what became of it. */
 static int put_settle(put_state *u, sherd_error *err)
 {
-	int64_t since = shd_s3_clock_ms();
+	int64_t since = shd_http_clock_ms();
 	for (int tries = 0;; tries++) {
 		bool ours = false;
 		int rc = put_once(u, err);

@@ -29,11 +29,22 @@ int shd_s3_reader_begin(const sherd_reader *reader, shd_s3_call *call, uint64_t 
 	return shd_s3_call_start(r->s, call, err);
 }
 
+/* Is it the range that was asked for? */
+static int check_range(const shd_s3_call *call, uint64_t offset, uint64_t len, uint64_t size, sherd_error *err)
+{
+	char want[96], got[96];
+	(void)snprintf(want, sizeof(want), "bytes %llu-%llu/%llu", (unsigned long long)offset,
+	               (unsigned long long)(offset + len - 1), (unsigned long long)size);
+	(void)shd_http_header(&call->http, "content-range", got, sizeof(got));
+	if (strcmp(want, got) != 0)
+		return sherd_fail(err, SHERD_EIO, "io", "the server sent another range than %s", want);
+	return SHERD_OK;
+}
+
 /* Is it a piece of the object that was opened, and the one that was asked for? */
 static int s3_reader_check(const s3_reader *r, const shd_s3_call *call, uint64_t offset, sherd_error *err)
 {
 	shd_s3_object object;
-	char want[96], got[96];
 	if (call->http.status == 404)
 		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "the object was removed while it was read");
 	if (call->http.status != 206 && call->http.status != 416)
@@ -41,12 +52,7 @@ static int s3_reader_check(const s3_reader *r, const shd_s3_call *call, uint64_t
 	shd_s3_call_object(call, &object);
 	if (call->http.status == 416 || strcmp(object.etag, r->etag) != 0 || strcmp(object.write_id, r->write_id) != 0)
 		return sherd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced while it was read");
-	(void)snprintf(want, sizeof(want), "bytes %llu-%llu/%llu", (unsigned long long)offset,
-	               (unsigned long long)(offset + call->http.sink_len - 1), (unsigned long long)r->base.size);
-	(void)shd_http_header(&call->http, "content-range", got, sizeof(got));
-	if (strcmp(want, got) != 0)
-		return sherd_fail(err, SHERD_EIO, "io", "the server sent another range than %s", want);
-	return SHERD_OK;
+	return check_range(call, offset, call->http.sink_len, r->base.size, err);
 }
 
 int shd_s3_reader_end(const sherd_reader *reader, shd_s3_call *call, uint64_t offset, sherd_error *err)
@@ -128,6 +134,11 @@ static int s3_reader_take(s3_reader *r, shd_s3_call *call, const shd_s3_object *
 	size_t first = object->size < SHD_S3_FIRST ? (size_t)object->size : SHD_S3_FIRST;
 	if (!object->there)
 		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no such object");
+	if (!object->etag[0] && !object->write_id[0])
+		return sherd_fail(err, SHERD_EIO, "io",
+		                  "the server sent no ETag, so that this object cannot be told from another one");
+	if (call->http.status == 206)
+		TRY(check_range(call, 0, first, object->size, err));
 	if (call->http.answer.len != first)
 		return sherd_fail(err, SHERD_EIO, "io", "the server sent %zu bytes of %llu where %zu were asked for",
 		                  call->http.answer.len, (unsigned long long)object->size, first);

@@ -96,9 +96,11 @@ static bool read_request(int socket, s3_request *r)
 	shd_s3_text head = {0};
 	bool whole = read_head(socket, &head) && sscanf(head.data, "%7s %8191s", r->method, target) == 2;
 	if (whole) {
-		char *query = strchr(target, '?');
+		char *query = strchr(target, '?'), *path = target;
+		if (strncmp(path, "http://", 7) == 0) /* as proxies are asked */
+			path += 7 + strcspn(path + 7, "/");
 		(void)snprintf(r->query, sizeof(r->query), "%s", query ? query + 1 : "");
-		(void)snprintf(r->path, sizeof(r->path), "%.*s", (int)strcspn(target, "?"), target);
+		(void)snprintf(r->path, sizeof(r->path), "%.*s", (int)strcspn(path, "?"), path);
 		shd_s3_text_say(&r->headers, "%s", strchr(head.data, '\n') + 1);
 		r->len = s3_request_header(r, "content-length", length, sizeof(length)) ? strtoul(length, NULL, 10) : 0;
 		r->body = calloc(1, r->len + 1);
@@ -195,6 +197,16 @@ static void ask_further_on(s3_request *r)
 	r->headers = headers;
 }
 
+static void forget_names(shd_s3_text *headers)
+{
+	static const char *const names[] = {"ETag:", "x-amz-meta-sherd-write:"};
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		char *line = strstr(headers->data, names[i]);
+		if (line)
+			memset(line, '-', strcspn(line, ":"));
+	}
+}
+
 /* Removes the object before the request comes to it. */
 static void come_first(s3_server *s, const s3_request *r, int kind)
 {
@@ -233,6 +245,8 @@ static void act(s3_server *s, s3_request *r, int kind, s3_answer *a)
 			come_first(s, r, kind);
 		s3_objects_answer(s->objects, r, a);
 	}
+	if (kind == S3_NAMELESS)
+		forget_names(&a->headers);
 	if (kind == S3_DONE_500 || kind == S3_DONE_502)
 		s3_answer_error(a, kind == S3_DONE_500 ? 500 : 502, "InternalError");
 }
@@ -278,6 +292,8 @@ static bool serve(s3_server *s, int socket, s3_request *r)
 	else
 		act(s, r, kind, &a);
 	(void)pthread_mutex_unlock(&s->mutex);
+	if (kind == S3_SLOW)
+		(void)usleep(400000);
 	bool goes_on = a.status != 0 && kind != S3_RESET_DONE && answer_send(socket, r, &a, kind);
 	if (kind == S3_STALL) {
 		char c;

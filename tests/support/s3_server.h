@@ -39,6 +39,8 @@ typedef enum s3_fault {
 	S3_DONE_502, /* a gateway's answer, but it was done */
 	S3_REMOVED,  /* somebody removes the object just before */
 	S3_MARKED,   /* somebody removes it by a mark just before */
+	S3_SLOW,     /* the answer comes after 0.4 seconds */
+	S3_NAMELESS, /* the answer has neither ETag nor write id */
 	S3_NONE,     /* all goes well */
 } s3_fault;
 

@@ -206,6 +206,19 @@ TEST(a_name_is_an_object_or_a_folder)
 	s3_server_stop(server);
 }
 
+TEST(a_port_that_is_usual_is_signed_as_it_is_sent)
+{
+	s3_server *server = s3_server_start(NULL);
+	sherd_store *store = s3_server_store(server, "", NULL);
+	assert_ok(sherd_store_put(store, "dir/x", SHERD_WRITE_NEW, "", 0, err));
+	sherd_store_close(store);
+	(void)setenv("http_proxy", s3_server_endpoint(server), 1);
+	assert_opens("http://store.invalid:80", "s3://test/dir", false, "s3://test/dir/|dir/|");
+	assert_opens("http://store.invalid", "s3://test/dir", false, "s3://test/dir/|dir/|");
+	(void)unsetenv("http_proxy");
+	s3_server_stop(server);
+}
+
 TEST(a_server_without_conditions_is_read_and_not_written)
 {
 	static const s3_quirks deaf = {.deaf_put = true, .deaf_delete = true};
@@ -316,6 +329,7 @@ int main(void)
 		CASE(profiles_are_those_of_the_shared_files),
 		CASE(bad_settings_are_refused_without_a_secret),
 		CASE(a_name_is_an_object_or_a_folder),
+		CASE(a_port_that_is_usual_is_signed_as_it_is_sent),
 		CASE(a_server_without_conditions_is_read_and_not_written),
 		CASE(a_list_out_of_order_is_refused),
 		CASE(roles_of_instances_and_containers_are_asked_and_asked_anew),

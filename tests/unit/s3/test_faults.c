@@ -179,6 +179,11 @@ TEST(a_range_that_is_not_what_was_asked_for_is_noticed)
 		assert_ok(sherd_reader_at(r, 0, back, size, err));
 		assert_memory_equal(back, bytes, size);
 	}
+	sherd_reader *other = NULL;
+	s3_server_fail(server, "GET", "dir/big", S3_OTHER_RANGE, 1);
+	assert_refused(SHERD_EIO, "io", sherd_store_read(&other, store, "big", err));
+	s3_server_fail(server, "GET", "dir/big", S3_NAMELESS, 1);
+	assert_refused(SHERD_EIO, "io", sherd_store_read(&other, store, "big", err));
 	s3_server_fail(server, "GET", "dir/big", S3_OTHER_RANGE, 1);
 	assert_refused(SHERD_EIO, "io", sherd_reader_at(r, 1000000, back, 100, err));
 	/* Another object under the key: not a mixture, and not called damage. */
@@ -285,6 +290,17 @@ TEST(what_a_deaf_server_would_delete_is_marked)
 	put("x", "three");
 	assert_text("x", "three");
 	assert_refused(SHERD_EEXIST, "exists", sherd_store_put(store, "x", SHERD_WRITE_NEW, "four", 4, err));
+}
+
+TEST(a_large_body_has_more_time)
+{
+	size_t size = (size_t)6 << 20;
+	char *bytes = calloc(1, size);
+	sherd_store *hasty = s3_server_store(server, "dir", "request-timeout=0.2", "retries=0", NULL);
+	s3_server_fail(server, "PUT", "dir/big", S3_SLOW, 1);
+	assert_ok(sherd_store_put(hasty, "big", SHERD_WRITE_NEW, bytes, size, err));
+	sherd_store_close(hasty);
+	free(bytes);
 }
 
 TEST(a_removal_without_an_answer_is_told)
@@ -410,6 +426,7 @@ int main(void)
 		CASE(a_range_that_is_not_what_was_asked_for_is_noticed),
 		CASE(an_upload_in_parts_survives_and_leaves_nothing),
 		CASE(what_is_exclusive_is_one_put_however_large),
+		CASE(a_large_body_has_more_time),
 		CASE(a_removal_without_an_answer_is_told),
 		CASE(a_server_that_fails_is_not_called_one_that_ignores_conditions),
 		CASE(what_a_gateway_answers_may_come_yet),
