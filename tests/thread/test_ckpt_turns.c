@@ -170,11 +170,18 @@ static bool is_there(sherd_store *store, const char *key)
 	return sherd_store_stat(&stat, store, key, NULL) == SHERD_OK;
 }
 
+/* Where the store cannot lock, vacant metadata of 30 bytes stays after a removal. */
+static bool has_metadata(sherd_store *store, const char *key)
+{
+	sherd_stat stat;
+	return sherd_store_stat(&stat, store, key, NULL) == SHERD_OK && stat.size != 30;
+}
+
 /* What stands under the prefix is one of those that were saved, whole. */
 static const ckpt_sample *find_whole(const order *o, sherd_store *store)
 {
 	const ckpt_sample *const all[] = {old, left, right, ranks, hand};
-	if (!is_there(store, "m.metadata.json"))
+	if (!has_metadata(store, "m.metadata.json"))
 		return NULL;
 	for (size_t i = 0; i < COUNT_OF(all); i++)
 		if (!ckpt_sample_missing(all[i], store, "m"))
@@ -186,7 +193,7 @@ static const ckpt_sample *find_whole(const order *o, sherd_store *store)
 static void check(const order *o, sherd_store *store, const turn_actor actors[2])
 {
 	const ckpt_sample *there = find_whole(o, store);
-	bool newest_there = is_there(store, "n.metadata.json");
+	bool newest_there = has_metadata(store, "n.metadata.json");
 	if (newest_there && ckpt_sample_missing(newest, store, "n"))
 		complain(o, store, "what nobody touched has a hole");
 	if (!newest_there && !(has(o, prune) && there && there != old))

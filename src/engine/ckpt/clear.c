@@ -5,6 +5,7 @@
 #include "engine/ckpt/lent.h"
 #include "engine/ckpt/metadata.h"
 #include "engine/publish/head.h"
+#include "engine/publish/part.h"
 
 static bool is_about_the_data(int rc)
 {
@@ -39,7 +40,7 @@ static int ckpt_clear_remove_files(sherd_store *store, const char *prefix, const
 	for (size_t i = 0; i < files->count; i++) {
 		TRY(shd_meter_ask(meter, err));
 		if (!shd_ckpt_is_lent(&lent, files->list[i].key))
-			TRY(sherd_store_remove(store, files->list[i].key, err));
+			TRY(shd_part_clear(store, files->list[i].key, files->list[i].identity, err));
 	}
 	return SHERD_OK;
 }

@@ -22,10 +22,11 @@ static bool ckpt_files_gather(void *arg, const char *key, const sherd_stat *stat
 		.rank = name.rank,
 		.size = stat->size,
 		.mtime_ns = stat->mtime_ns,
+		.identity = shd_arena_str(&g->files->arena, shd_str_of(stat->identity)),
 		.named_by_set = name.has_set_id,
 		.name_id = name.set_id,
 	};
-	g->nomem = !f.key;
+	g->nomem = !f.key || !f.identity;
 	shd_vec_push(&g->list, f);
 	return !g->nomem;
 }

@@ -12,6 +12,7 @@ typedef struct ckpt_file {
 	uint32_t rank;
 	uint64_t size;
 	int64_t mtime_ns;
+	const char *identity;
 	bool named_by_set; /* its name carries a set id */
 	sherd_set_id name_id;
 } ckpt_file;

@@ -1,8 +1,9 @@
 /* engine/ckpt/remove.c - ending one set, or what is left of one.
  *
  * A removal takes the prefix's claim first, marked "removing"; then the metadata
- * goes, which ends the set, then its shards, then the claim. Whoever finds the
- * claim of a removal that died finishes it, if the metadata is gone. */
+ * goes, or becomes vacant where the store cannot lock, which ends the set, then its
+ * shards, then the claim. Whoever finds the claim of a removal that died finishes it,
+ * if the metadata is gone. */
 #include "engine/ckpt/remove.h"
 
 #include "base/buf.h"
@@ -12,6 +13,8 @@
 #include "engine/ckpt/files.h"
 #include "engine/ckpt/lent.h"
 #include "engine/ckpt/metadata.h"
+#include "engine/publish/head.h"
+#include "engine/publish/part.h"
 #include "format/ckpt/name.h"
 
 static int replaced_meanwhile(sherd_error *err)
@@ -19,35 +22,35 @@ static int replaced_meanwhile(sherd_error *err)
 	return shd_fail(err, SHERD_ECONFLICT, "conflict", "the set has just been saved, replaced or removed");
 }
 
-/* The very metadata that was looked at: a save that was taken over from, and lives on, asks no claim before it
- * publishes. identity "": there is none. */
-static int remove_metadata(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
+/* The very metadata that was looked at, before anything else goes: a save that was taken over from, and lives on, asks
+ * no claim before it publishes. set: it goes; else only what its set does not name does, and it stays behind a fence.
+ */
+static int end_metadata(sherd_store *store, const char *prefix, const char *seen, bool set, sherd_error *err)
 {
 	SHD_AUTO_BUF key = {0};
-	if (!*identity)
-		return SHERD_OK;
 	shd_ckpt_name_metadata(&key, prefix);
 	TRY(shd_buf_check(&key, err));
-	int rc = sherd_store_remove_if(store, (const char *)key.data, identity, err);
+	int rc = (set ? shd_head_remove : shd_head_fence)(store, (const char *)key.data, seen, err);
 	return rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND ? replaced_meanwhile(err) : rc;
 }
 
-/* Is under the prefix, now that it is claimed, still what was to go? identity "": no metadata. */
-static int look_again(sherd_store *store, const char *prefix, const char *identity, sherd_error *err)
+/* Is under the prefix, now that it is claimed, still what was to go? identity "": no metadata; out is then that of a
+ * vacant one. */
+static int look_again(sherd_store *store, const char *prefix, const char *identity, char out[72], sherd_error *err)
 {
 	ckpt_committed now;
 	TRY(shd_ckpt_committed(store, prefix, &now, err));
 	bool same = now.there ? *identity && strcmp(now.identity, identity) == 0 : !*identity;
+	memcpy(out, now.identity, sizeof(now.identity));
 	return same ? SHERD_OK : replaced_meanwhile(err);
 }
 
 /* The files under the prefix that its metadata does not name, which must have the identity. */
-static int list_strays(sherd_store *store, const char *prefix, const char *identity, ckpt_files *files,
+static int list_strays(sherd_store *store, const char *prefix, const char *identity, ckpt_files *files, char now[72],
                        sherd_error *err)
 {
 	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	shd_ckpt_meta meta;
-	char now[72] = "";
 	TRY(shd_ckpt_files_open(files, store, prefix, err));
 	int rc = shd_ckpt_metadata_read(store, prefix, NULL, &arena, &meta, now, err);
 	if (rc == SHERD_ENOTFOUND || (rc == SHERD_OK && strcmp(now, identity) != 0))
@@ -63,19 +66,21 @@ static int remove_claimed(sherd_store *store, const char *prefix, const char *id
 {
 	ckpt_hold hold;
 	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
+	char seen[72] = "";
 	shd_ckpt_claim mine = shd_ckpt_claim_of_us(id, 1, 0);
 	mine.removing = true;
 	TRY(shd_ckpt_hold(&hold, store, prefix, &mine, NULL, NULL, err));
-	int rc = strays ? list_strays(store, prefix, identity, &files, err) : look_again(store, prefix, identity, err);
+	int rc = strays ? list_strays(store, prefix, identity, &files, seen, err)
+	                : look_again(store, prefix, identity, seen, err);
 	if (rc == SHERD_OK && !strays)
 		rc = shd_ckpt_files_open(&files, store, prefix, err);
 	bool begun = rc == SHERD_OK && !strays;
-	if (begun) {
-		rc = remove_metadata(store, prefix, identity, err);
-		begun = rc != SHERD_ECONFLICT;
+	if (rc == SHERD_OK) {
+		rc = end_metadata(store, prefix, seen, *identity && !strays, err);
+		begun &= rc != SHERD_ECONFLICT;
 	}
 	for (size_t i = 0; rc == SHERD_OK && i < files.count; i++)
-		rc = sherd_store_remove(store, files.list[i].key, err);
+		rc = shd_part_clear(store, files.list[i].key, files.list[i].identity, err);
 	if (rc == SHERD_OK)
 		return shd_claim_drop(&hold.held, err);
 	if (begun)
@@ -113,8 +118,9 @@ int shd_ckpt_remove_strays(sherd_store *store, const char *prefix, const char *i
 {
 	SHD_DONE(shd_ckpt_files_done) ckpt_files files = {0};
 	sherd_set_id id;
+	char now[72];
 	*count = 0;
-	TRY(list_strays(store, prefix, identity, &files, err));
+	TRY(list_strays(store, prefix, identity, &files, now, err));
 	*count = files.count;
 	if (!*count || dry_run)
 		return SHERD_OK;

@@ -239,3 +239,12 @@ int shd_head_fence(sherd_store *store, const char *key, const char *seen, sherd_
 		                                      : fence_refused(&failure);
 	return shd_pass(err, shd_in_object(&failure, rc, key), &failure);
 }
+
+int shd_head_remove(sherd_store *store, const char *key, const char *seen, sherd_error *err)
+{
+	shd_head head = {0};
+	if (sherd_store_caps(store) & SHERD_CAP_LOCK)
+		return sherd_store_remove_if(store, key, seen, err);
+	memcpy(head.identity, seen, strlen(seen) + 1);
+	return shd_in_object(err, head_fence(&head, store, key, err), key);
+}

@@ -61,5 +61,9 @@ int shd_head_fence(sherd_store *store, const char *key, const char *seen, sherd_
  * other text; instead of those that were there. SHERD_ECONFLICT when its seal is broken. */
 int shd_head_rewrite(shd_buf *out, const shd_head *head, sherd_error *err);
 
+/* Takes away the head that was seen with this identity. Where the store cannot lock it becomes vacant: somebody who
+ * began when there was none may be about to publish. SHERD_ECONFLICT when it is another one by now, or none. */
+int shd_head_remove(sherd_store *store, const char *key, const char *seen, sherd_error *err);
+
 /* Does another object stand there now? Not when that cannot be told. */
 bool shd_head_changed(const shd_head *head, sherd_store *store, const char *key);

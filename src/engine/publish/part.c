@@ -17,3 +17,9 @@ bool shd_part_remove(shd_part *part, sherd_store *store, const char *key)
 	}
 	return !part->there;
 }
+
+int shd_part_clear(sherd_store *store, const char *key, const char *seen, sherd_error *err)
+{
+	int rc = sherd_store_remove_if(store, key, seen, err);
+	return rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
+}

@@ -12,5 +12,7 @@ typedef struct shd_part {
 
 /* The outcome of its commit. */
 void shd_part_written(shd_part *part, int rc);
+/* Removes what was seen with this identity. What has its name by now stays, and that is no failure. */
+int shd_part_clear(sherd_store *store, const char *key, const char *seen, sherd_error *err);
 /* Removes it, if it is still the one that was written. False: something of ours is there, or may come. */
 bool shd_part_remove(shd_part *part, sherd_store *store, const char *key);

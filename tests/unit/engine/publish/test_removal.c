@@ -1,0 +1,139 @@
+/* Removals of checkpoints while somebody is not as dead as it seems: nothing that it publishes lacks a shard, and
+ * nothing that another made meanwhile goes. */
+#include "support/ckpt_place.h"
+#include "support/ckpt_sample.h"
+#include "support/fail_store.h"
+#include "support/late_store.h"
+#include "support/memory_store.h"
+#include "support/test.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+
+SHD_AUTO_DEFINE(ckpt_sample, ckpt_sample_free)
+
+static sherd_store *far;
+
+static int far_open(void **state)
+{
+	int rc = memory_store_open(state);
+	far = late_store_over(store);
+	return rc;
+}
+
+static int far_close(void **state)
+{
+	sherd_store_close(far);
+	return memory_store_close(state);
+}
+
+static int save(sherd_store *s, uint64_t seed, sherd_error *err)
+{
+	SHD_AUTO(ckpt_sample, ckpt_sample_free) sample = ckpt_sample_small(seed, 2);
+	sherd_ckpt_save_options o = ckpt_sample_options(sample, 1);
+	o.replace = true;
+	return sherd_ckpt_save(s, "c", sample->shards, &o, err);
+}
+
+static void assert_saved(uint64_t seed)
+{
+	SHD_AUTO(ckpt_sample, ckpt_sample_free) sample = ckpt_sample_small(seed, 2);
+	assert_null(ckpt_sample_missing(sample, store, "c"));
+}
+
+/* A save whose write of the metadata is under way from now on. */
+static void save_slowly(uint64_t seed)
+{
+	late_store_lose(far, "c.metadata.json", LATE_LATER, 4);
+	assert_refused(SHERD_EUNKNOWN, "unknown-outcome", save(far, seed, err));
+}
+
+TEST(what_is_removed_without_locks_is_no_base_for_who_began_before_there_was_anything)
+{
+	(void)state;
+	save_slowly(1);
+	late_store_set_ahead(far, 25 * 3600 * INT64_C(1000000000));
+	assert_ok(save(far, 2, err));
+	assert_ok(sherd_ckpt_remove(far, "c", NULL, NULL, err));
+	assert_int_equal(late_store_deliver(far), 0);
+	assert_keys(store, "c.metadata.json");
+	assert_refused(SHERD_ENOTFOUND, "not-found", sherd_ckpt_remove(far, "c", NULL, NULL, err));
+	assert_ok(save(far, 3, err));
+	assert_saved(3);
+}
+
+TEST(orphans_that_are_removed_are_not_published_afterwards)
+{
+	(void)state;
+	save_slowly(1);
+	assert_ok(sherd_store_remove(store, "c.saving", err));
+	assert_ok(sherd_ckpt_remove(far, "c", NULL, NULL, err));
+	assert_int_equal(late_store_deliver(far), 0);
+	assert_keys(store, "c.metadata.json");
+}
+
+TEST(strays_that_are_removed_are_not_published_afterwards)
+{
+	(void)state;
+	assert_ok(save(far, 1, err));
+	save_slowly(2);
+	assert_int_equal(object_count(store, "c_shard_"), 4);
+	assert_ok(sherd_store_remove(store, "c.saving", err));
+	assert_ok(sherd_ckpt_prune(far, "", &(sherd_ckpt_prune_options){.keep = 1, .orphaned = true}, err));
+	assert_int_equal(object_count(store, "c_shard_"), 2);
+	assert_int_equal(late_store_deliver(far), 0);
+	assert_saved(1);
+}
+
+/* Once the metadata is gone the shards have been listed. */
+static void put_instead(void *arg, sherd_store *below)
+{
+	bool *put = arg;
+	sherd_stat stat;
+	if (sherd_store_stat(&stat, below, "c.metadata.json", NULL) == SHERD_OK && stat.size != 30)
+		return;
+	*put = true;
+	object_put(below, "c_shard_0.shard", "another's", 9);
+}
+
+static bool meet_another(bool locks, long nth)
+{
+	sherd_store *inner = NULL;
+	sherd_stat stat;
+	bool put = false;
+	assert_ok(sherd_store_open_memory(&inner, err));
+	sherd_store *below = fail_store_over(inner), *late = late_store_over(below);
+	assert_ok(save(inner, 1, err));
+	fail_store_call_at(below, nth, put_instead, &put);
+	(void)sherd_ckpt_remove(locks ? below : late, "c", NULL, NULL, NULL);
+	bool hit = fail_store_hit(below);
+	fail_store_at(below, 0);
+	if (put)
+		assert_ok(sherd_store_stat(&stat, inner, "c_shard_0.shard", err));
+	sherd_store_close(late);
+	sherd_store_close(below);
+	return hit;
+}
+
+TEST(a_removal_leaves_what_has_the_name_of_a_shard_by_now)
+{
+	(void)state;
+	for (long nth = 1; meet_another(true, nth) | meet_another(false, nth);)
+		nth++;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			what_is_removed_without_locks_is_no_base_for_who_began_before_there_was_anything, far_open,
+			far_close),
+		cmocka_unit_test_setup_teardown(orphans_that_are_removed_are_not_published_afterwards, far_open,
+	                                        far_close),
+		cmocka_unit_test_setup_teardown(strays_that_are_removed_are_not_published_afterwards, far_open,
+	                                        far_close),
+		cmocka_unit_test(a_removal_leaves_what_has_the_name_of_a_shard_by_now),
+	};
+	return cmocka_run_group_tests_name("removal", tests, NULL, NULL);
+}
