@@ -6,13 +6,16 @@
 #include <string.h>
 #include <time.h>
 
+enum { MOST_EMPTY = 10000 };
+
 typedef struct listing {
 	shd_s3 *s;
 	const char *prefix, *after;
 	sherd_list_fn *each;
 	void *arg;
 	shd_s3_text token, key, last; /* where to go on; the key at hand, and the one before, with the root */
-	bool stopped;
+	bool stopped, encoded;        /* the second: keys are, as in a URL */
+	int empty;                    /* pages in a row without a key */
 } listing;
 
 static int hex_of(char c)
@@ -101,7 +104,7 @@ static int64_t list_time(const char *text, size_t len)
 		return 0;
 	memcpy(copy, text, len);
 	copy[len] = 0;
-	return strptime(copy, "%Y-%m-%dT%H:%M:%S", &t) ? (int64_t)timegm(&t) * 1000000000 : 0;
+	return strptime(copy, "%Y-%m-%dT%H:%M:%S", &t) ? shd_s3_ns((int64_t)timegm(&t)) : 0;
 }
 
 static int list_object(listing *l, const char *from, const char *to, sherd_error *err)
@@ -112,7 +115,7 @@ static int list_object(listing *l, const char *from, const char *to, sherd_error
 	shd_s3_object object = {.there = true};
 	if (!element(from, to, "Key", &text, &len))
 		return sherd_fail(err, SHERD_EIO, "bad-list", "the server's list has an object without a key");
-	decode(&l->key, text, len, true);
+	decode(&l->key, text, len, l->encoded);
 	if (l->key.failed)
 		return shd_s3_no_memory(err);
 	if (l->last.len && strcmp(l->key.data, l->last.data) <= 0)
@@ -133,10 +136,34 @@ static int list_object(listing *l, const char *from, const char *to, sherd_error
 		               shd_s3_text_of(&etag) + quoted);
 		shd_s3_text_free(&etag);
 	}
-	if (stat.size == strlen(shd_s3_mark) && strcmp(object.etag, shd_s3_mark_etag) == 0)
-		return SHERD_OK;
+	if (stat.size == strlen(shd_s3_mark)) { /* the list does not tell a mark from an object */
+		shd_s3_object now;
+		TRY(shd_s3_look(&now, l->s, key, err));
+		if (!now.there)
+			return SHERD_OK;
+	}
 	shd_s3_identity(&object, stat.identity);
 	l->stopped = !l->each(l->arg, key, &stat);
+	return SHERD_OK;
+}
+
+/* Where the next page begins, which is further on. */
+static int list_go_on(listing *l, const char *text, const char *end, sherd_error *err)
+{
+	const char *value = NULL;
+	size_t len = 0;
+	shd_s3_text next = {0};
+	if (element(text, end, "NextContinuationToken", &value, &len))
+		decode(&next, value, len, false);
+	bool failed = next.failed, same = strcmp(shd_s3_text_of(&next), shd_s3_text_of(&l->token)) == 0;
+	shd_s3_text_free(&l->token);
+	l->token = next;
+	if (failed)
+		return shd_s3_no_memory(err);
+	if (!next.len)
+		return sherd_fail(err, SHERD_EIO, "bad-list", "the server's list goes on, but it does not say where");
+	if (same || l->empty > MOST_EMPTY)
+		return sherd_fail(err, SHERD_EIO, "bad-list", "the server's list goes on, but not further");
 	return SHERD_OK;
 }
 
@@ -146,6 +173,8 @@ static int list_page(listing *l, const shd_s3_call *call, bool *more, sherd_erro
 	size_t len;
 	if (!strstr(text, "</ListBucketResult>"))
 		return sherd_fail(err, SHERD_EIO, "bad-list", "what the server sent is no list");
+	l->encoded = element(text, end, "EncodingType", &value, &len) && len == 3 && memcmp(value, "url", 3) == 0;
+	l->empty = strstr(text, "<Contents>") ? 0 : l->empty + 1;
 	for (const char *at = text; !l->stopped && (at = strstr(at, "<Contents>"));) {
 		const char *to = strstr(at, "</Contents>");
 		if (!to)
@@ -154,12 +183,7 @@ static int list_page(listing *l, const shd_s3_call *call, bool *more, sherd_erro
 		at = to;
 	}
 	*more = element(text, end, "IsTruncated", &value, &len) && len == 4 && memcmp(value, "true", 4) == 0;
-	shd_s3_text_clear(&l->token);
-	if (*more && element(text, end, "NextContinuationToken", &value, &len))
-		decode(&l->token, value, len, false);
-	if (*more && !l->token.len)
-		return sherd_fail(err, SHERD_EIO, "bad-list", "the server's list goes on, but it does not say where");
-	return l->token.failed ? shd_s3_no_memory(err) : SHERD_OK;
+	return *more ? list_go_on(l, text, end, err) : SHERD_OK;
 }
 
 static void list_query(const listing *l, shd_s3_text *query)

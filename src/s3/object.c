@@ -7,7 +7,6 @@
 #include <string.h>
 
 const char shd_s3_mark[] = "Removed by Sherd.\n";
-const char shd_s3_mark_etag[] = "d7f6fff4de16d77588943bd4e6d2f25e";
 
 int shd_s3_look(shd_s3_object *out, shd_s3 *s, const char *key, sherd_error *err)
 {
@@ -46,7 +45,7 @@ int shd_s3_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_erro
 	if (!object.there)
 		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no such object");
 	out->size = object.size;
-	out->mtime_ns = object.modified * 1000000000;
+	out->mtime_ns = shd_s3_ns(object.modified);
 	shd_s3_identity(&object, out->identity);
 	return SHERD_OK;
 }

@@ -36,7 +36,7 @@ static int64_t s3_now(sherd_store *store)
 	known = s->clock_known;
 	(void)pthread_mutex_unlock(&s->mutex);
 	(void)clock_gettime(known ? CLOCK_MONOTONIC : CLOCK_REALTIME, &t);
-	return ((int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000 + (known ? ahead : 0)) / 1000 * 1000000000;
+	return shd_s3_ns(((int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000 + (known ? ahead : 0)) / 1000);
 }
 
 static const struct sherd_store_ops s3_ops = {

@@ -16,7 +16,8 @@
 			return try_rc_; \
 	} while (0)
 
-#define SHD_S3_FIRST ((size_t)64 << 10) /* what a reader fetches when it is opened */
+#define SHD_S3_NS_MOST (INT64_MAX / 1000000000) /* seconds that can be told in nanoseconds: until 2262 */
+#define SHD_S3_FIRST ((size_t)64 << 10)         /* what a reader fetches when it is opened */
 #define SHD_S3_MOST_PUT ((uint64_t)5 << 30)
 #define SHD_S3_IDENTITY 72
 #define SHD_S3_WRITE_ID 17   /* 16 digits and NUL */
@@ -48,6 +49,11 @@ static inline int shd_s3_no_memory(sherd_error *err)
 	return sherd_fail(err, SHERD_ENOMEM, "no-memory", "out of memory");
 }
 
+static inline int64_t shd_s3_ns(int64_t seconds)
+{
+	return seconds > SHD_S3_NS_MOST ? INT64_MAX : seconds < -SHD_S3_NS_MOST ? INT64_MIN : seconds * 1000000000;
+}
+
 /* What stands under a key. */
 typedef struct shd_s3_object {
 	bool there;                     /* as users see it: what was removed by a mark is not */
@@ -71,7 +77,6 @@ void shd_s3_new_write_id(char out[SHD_S3_WRITE_ID]);
 
 /* What a mark holds in place of an object that was removed, where a server deletes in spite of conditions. */
 extern const char shd_s3_mark[];
-extern const char shd_s3_mark_etag[]; /* its MD5 */
 
 int shd_s3_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err);
 int shd_s3_write(sherd_writer **out, sherd_store *store, const char *key, const sherd_write_options *options,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { UPLOAD_AT_ONCE = 3, MOST_PARTS = 10000, SOME_PARTS = 9000 };
+#define MOST_SIZE ((uint64_t)5 << 40) /* of an object */
 
 typedef struct part {
 	shd_s3_call call;
@@ -27,7 +28,7 @@ struct shd_s3_upload {
 
 size_t shd_s3_upload_part(const shd_s3 *s, uint64_t size)
 {
-	uint64_t need = size / SOME_PARTS;
+	uint64_t need = (size < MOST_SIZE ? size : MOST_SIZE) / SOME_PARTS;
 	size_t page = (size_t)1 << 20;
 	return need <= s->config.part ? s->config.part : (size_t)((need + page) / page * page);
 }
@@ -189,6 +190,24 @@ static void list_parts(const shd_s3_upload *u, shd_s3_text *body)
 	shd_s3_text_say(body, "</CompleteMultipartUpload>");
 }
 
+/* The object as the last answer tells it. */
+static shd_s3_object upload_told(const shd_s3_upload *u, const shd_s3_call *call)
+{
+	shd_s3_object object = {.there = true};
+	char text[SHD_S3_MOST_ETAG];
+	size_t len = 0;
+	shd_s3_call_element(call, "ETag", text, sizeof(text));
+	for (const char *at = text; *at; at++) /* hexadecimal digits and '-', between quotes */
+		if (strncmp(at, "&quot;", 6) == 0)
+			at += 5;
+		else if (strncmp(at, "&#34;", 5) == 0)
+			at += 4;
+		else if (*at != '"')
+			object.etag[len++] = *at;
+	memcpy(object.write_id, u->write_id, sizeof(object.write_id));
+	return object;
+}
+
 /* The answer may be a failure although its status is 200, and be lost: what is there decides. */
 static int upload_complete(shd_s3_upload *u, char identity[SHD_S3_IDENTITY], sherd_error *err)
 {
@@ -201,12 +220,14 @@ static int upload_complete(shd_s3_upload *u, char identity[SHD_S3_IDENTITY], she
 	call.http.body_len = body.len;
 	int rc = body.failed ? shd_s3_no_memory(err) : shd_s3_call_make(u->s, &call, err);
 	bool said = rc == SHERD_OK && call.http.status == 200 && strstr(shd_s3_text_of(&call.http.answer), "</ETag>");
+	shd_s3_object told = upload_told(u, &call);
 	int looked = shd_s3_look(&now, u->s, u->key, NULL);
 	if (looked == SHERD_OK && strcmp(now.write_id, u->write_id) == 0) {
 		shd_s3_identity(&now, identity);
 		rc = SHERD_OK;
-	} else if (said) {
-		rc = SHERD_OK; /* and somebody has replaced it already */
+	} else if (said) { /* and somebody has replaced it already, or it cannot be looked at */
+		shd_s3_identity(&told, identity);
+		rc = SHERD_OK;
 	} else if (call.lost || looked < 0) {
 		rc = sherd_fail(err, SHERD_EUNKNOWN, "unknown-outcome", "the last step of the upload got no answer");
 	} else if (rc == SHERD_OK) {

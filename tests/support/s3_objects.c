@@ -167,6 +167,8 @@ static stored *place(s3_objects *o, const char *key, char *bytes, size_t len)
 	free(s->bytes);
 	*s = (stored){.key = s->key, .bytes = bytes, .len = len, .modified = time(NULL)};
 	md5(bytes, len, s->etag);
+	if (o->quirks.own_etags)
+		s->etag[0] = s->etag[0] == 'f' ? 'e' : 'f';
 	return s;
 }
 
@@ -261,10 +263,13 @@ static void get_object(const s3_request *r, const stored *s, s3_answer *a)
 		shd_s3_text_add(&a->body, s->bytes + from, a->length);
 }
 
-static void list_one(const stored *s, s3_answer *a)
+static void list_one(const stored *s, bool plain, s3_answer *a)
 {
 	shd_s3_text_say(&a->body, "<Contents><Key>");
-	shd_s3_text_encode(&a->body, s->key, true);
+	if (plain)
+		shd_s3_text_say(&a->body, "%s", s->key);
+	else
+		shd_s3_text_encode(&a->body, s->key, true);
 	shd_s3_text_say(&a->body, "</Key><LastModified>");
 	say_time(&a->body, "%Y-%m-%dT%H:%M:%S.000Z", s->modified);
 	shd_s3_text_say(&a->body, "</LastModified><ETag>&quot;%s&quot;</ETag><Size>%zu</Size></Contents>", s->etag,
@@ -279,8 +284,11 @@ static void list_objects(s3_objects *o, const s3_request *r, s3_answer *a)
 	bool more = false;
 	const char *last = "";
 	a->status = 200;
-	shd_s3_text_say(&a->body, "<?xml version=\"1.0\"?><ListBucketResult>");
-	for (size_t n = 0; n < o->count; n++) {
+	shd_s3_text_say(&a->body, "<?xml version=\"1.0\"?><ListBucketResult>%s",
+	                o->quirks.plain_lists ? "" : "<EncodingType>url</EncodingType>");
+	if (o->quirks.endless)
+		more = true;
+	for (size_t n = 0; n < o->count && !more; n++) {
 		const stored *s = &o->list[o->quirks.wild_lists ? o->count - 1 - n : n];
 		if (strncmp(s->key, prefix, strlen(prefix)) != 0 || (after && strcmp(s->key, after) <= 0) ||
 		    (from && strcmp(s->key, from) <= 0))
@@ -288,7 +296,7 @@ static void list_objects(s3_objects *o, const s3_request *r, s3_answer *a)
 		more = count == most;
 		if (more)
 			break;
-		list_one(s, a);
+		list_one(s, o->quirks.plain_lists, a);
 		last = s->key;
 		count++;
 	}

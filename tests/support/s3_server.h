@@ -16,6 +16,9 @@ typedef struct s3_quirks {
 	bool gone_404;    /* If-Match on PUT where nothing is gets 404 */
 	bool no_etag;     /* the answer to a PUT has none */
 	bool wild_lists;  /* lists come in no order */
+	bool plain_lists; /* keys in lists are not encoded as in a URL */
+	bool endless;     /* lists go on where they began, without an object */
+	bool own_etags;   /* ETags are no MD5 */
 	int page;         /* keys of a page of a list; 0: 1000 */
 	int role; /* seconds that credentials of a role last, which it gives as an instance and, at /role, a container
 	           */

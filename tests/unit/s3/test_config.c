@@ -269,6 +269,45 @@ TEST(a_list_out_of_order_is_refused)
 	s3_server_stop(server);
 }
 
+static bool add_key(void *arg, const char *key, const sherd_stat *stat)
+{
+	(void)stat;
+	(void)strcat((char *)arg, key);
+	(void)strcat((char *)arg, "|");
+	return true;
+}
+
+TEST(a_list_that_never_ends_is_refused)
+{
+	s3_server *server = s3_server_start(&(s3_quirks){.endless = true});
+	sherd_store *store = s3_server_store(server, "d", NULL);
+	assert_refused(SHERD_EIO, "bad-list", sherd_store_list(store, "", "", go_on, NULL, err));
+	sherd_store_close(store);
+	s3_server_stop(server);
+}
+
+TEST(lists_tell_keys_as_they_are_and_marks_by_looking)
+{
+	static const s3_quirks all[] = {{.deaf_delete = true},
+	                                {.deaf_delete = true, .plain_lists = true},
+	                                {.deaf_delete = true, .own_etags = true}};
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		s3_server *server = s3_server_start(&all[i]);
+		sherd_store *store = s3_server_store(server, "d", NULL);
+		sherd_stat stat;
+		char keys[256] = "";
+		assert_ok(sherd_store_put(store, "a+b%41", SHERD_WRITE_NEW, "", 0, err));
+		assert_ok(sherd_store_put(store, "removed", SHERD_WRITE_NEW, "", 0, err));
+		assert_ok(sherd_store_put(store, "same", SHERD_WRITE_NEW, shd_s3_mark, strlen(shd_s3_mark), err));
+		assert_ok(sherd_store_stat(&stat, store, "removed", err));
+		assert_ok(sherd_store_remove_if(store, "removed", stat.identity, err));
+		assert_ok(sherd_store_list(store, "", "", add_key, keys, err));
+		assert_string_equal(keys, "a+b%41|same|");
+		sherd_store_close(store);
+		s3_server_stop(server);
+	}
+}
+
 /* Puts an object, and looks at it twice, as whoever the environment says. */
 static int use_role(const char *endpoint, sherd_error *err)
 {
@@ -331,6 +370,8 @@ int main(void)
 		CASE(a_name_is_an_object_or_a_folder),
 		CASE(a_port_that_is_usual_is_signed_as_it_is_sent),
 		CASE(a_server_without_conditions_is_read_and_not_written),
+		CASE(a_list_that_never_ends_is_refused),
+		CASE(lists_tell_keys_as_they_are_and_marks_by_looking),
 		CASE(a_list_out_of_order_is_refused),
 		CASE(roles_of_instances_and_containers_are_asked_and_asked_anew),
 	};

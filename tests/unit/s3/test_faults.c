@@ -1,6 +1,6 @@
 /* What goes wrong on the wire: right in the end, or a clean failure, and never a falsehood. */
 #include "base/error.h"
-#include "s3/s3.h"
+#include "s3/upload.h"
 #include "support/s3_server.h"
 #include "support/test.h"
 
@@ -232,6 +232,15 @@ TEST(an_upload_in_parts_survives_and_leaves_nothing)
 	assert_ok(sherd_store_stat(&stat, store, "big", err));
 	assert_string_equal(stat.identity, identity);
 
+	/* Done, and nobody can look at it: its identity is that of the answer. */
+	s3_server_fail(server, "HEAD", "dir/big", S3_403, 1);
+	assert_ok(sherd_store_write(&w, store, "big", &o, err));
+	assert_ok(sherd_writer_append(w, bytes, size, err));
+	assert_ok(sherd_writer_commit(w, err));
+	assert_ok(sherd_store_stat(&stat, store, "big", err));
+	assert_string_equal(stat.identity, identity);
+
+	assert_true(shd_s3_upload_part((shd_s3 *)store, UINT64_MAX) < (size_t)1 << 30);
 	assert_ok(sherd_store_write(&w, store, "big", &o, err));
 	assert_ok(sherd_writer_append(w, bytes, size, err));
 	sherd_writer_abort(w);
@@ -296,9 +305,11 @@ TEST(a_large_body_has_more_time)
 {
 	size_t size = (size_t)6 << 20;
 	char *bytes = calloc(1, size);
-	sherd_store *hasty = s3_server_store(server, "dir", "request-timeout=0.2", "retries=0", NULL);
-	s3_server_fail(server, "PUT", "dir/big", S3_SLOW, 1);
-	assert_ok(sherd_store_put(hasty, "big", SHERD_WRITE_NEW, bytes, size, err));
+	sherd_store *hasty =
+		s3_server_store(server, "dir", "request-timeout=0.2", "retries=0", "part-size=5242880", NULL);
+	s3_server_fail(server, "PUT", "partNumber=1", S3_SLOW, 1);
+	assert_ok(sherd_store_put(hasty, "big", SHERD_WRITE_REPLACE, bytes, size, err));
+	assert_int_equal(s3_server_left(server), 0);
 	sherd_store_close(hasty);
 	free(bytes);
 }
