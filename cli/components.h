@@ -12,5 +12,8 @@ extern cli_component_fn *const cli_component_list[];
 /* The schemes that they bring; ends with NULL. */
 const sherd_scheme *const *cli_schemes(void);
 
+/* Where a store of theirs is named the process holds secrets from now on: nobody may dump it or read its memory. */
+void cli_hide_secrets(const char *path);
+
 /* The version, the stores and the components, line by line or as a document. */
 int cli_components_show(cli_out *out, sherd_error *err);

@@ -50,6 +50,7 @@ int cli_place_open(cli_place *place, const char *path, bool create, sherd_error 
 {
 	sherd_store_options options = {.create = create, .schemes = cli_schemes()};
 	*place = (cli_place){0};
+	cli_hide_secrets(path);
 	TRY(sherd_store_open(&place->store, &place->key, path, &options, err));
 	if (!*place->key) {
 		cli_place_close(place);
@@ -101,6 +102,7 @@ int cli_place_open_folder(cli_place *place, const char *path, sherd_error *err)
 {
 	sherd_store_options options = {.schemes = cli_schemes()};
 	*place = (cli_place){0};
+	cli_hide_secrets(path);
 	TRY(sherd_store_open(&place->store, &place->key, path, &options, err));
 	if (!*place->key)
 		return SHERD_OK;

@@ -8,7 +8,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-enum { LONGEST_PAUSE_MS = 10000 };
+enum { LONGEST_PAUSE_MS = 10000, ROLE_MS = 30000 };
 
 void shd_s3_call_header(shd_s3_call *call, const char *name, const char *fmt, ...)
 {
@@ -20,12 +20,17 @@ void shd_s3_call_header(shd_s3_call *call, const char *name, const char *fmt, ..
 	call->headers[call->count++] = (sherd_pair){name, value};
 }
 
-/* Credentials of a role are asked for anew some minutes before they end. */
+/* Credentials of a role are asked for anew some minutes before they end, at most every ROLE_MS while they last: all
+ * requests wait for that. Under the mutex of the credentials. */
 static int call_credentials(shd_s3 *s, sherd_error *err)
 {
 	shd_s3_config *c = &s->config;
 	if (!c->by_role || (c->credentials.id && (!c->credentials.until || c->credentials.until > time(NULL) + 300)))
 		return SHERD_OK;
+	int64_t now = shd_http_clock_ms();
+	if (c->credentials.id && c->credentials.until > time(NULL) && now - s->asked_ms < ROLE_MS)
+		return SHERD_OK;
+	s->asked_ms = now;
 	shd_s3_credentials fresh = {0};
 	int rc = shd_s3_role_ask(&fresh, s->http, err);
 	if (rc < 0) /* those that are there may do for a while */
@@ -197,15 +202,37 @@ bool shd_s3_call_pause(shd_s3 *s, const shd_s3_call *call, int tries, int64_t si
 	return true;
 }
 
+/* Does the server say that the credentials of a role have ended? Then they are forgotten. HEAD is not told why. */
+static bool call_expired(shd_s3 *s, const shd_s3_call *call)
+{
+	char code[64];
+	long status = call->http.status;
+	if (!s->config.by_role || (status != 400 && status != 403))
+		return false;
+	shd_s3_call_element(call, "Code", code, sizeof(code));
+	if (strcmp(code, "ExpiredToken") != 0 && (status != 400 || strcmp(call->method, "HEAD") != 0))
+		return false;
+	(void)pthread_mutex_lock(&s->identifying);
+	s->config.credentials.until = 1;
+	(void)pthread_mutex_unlock(&s->identifying);
+	return true;
+}
+
 int shd_s3_call_finish(shd_s3 *s, shd_s3_call *call, sherd_error *err)
 {
 	int64_t since = shd_http_clock_ms();
+	bool renewed = false;
 	for (int tries = 0;; tries++) {
 		shd_http_wait(s->http, &call->http);
 		call->under_way = false;
 		/* Behind a gateway that gives up the server may act yet. */
 		call->lost = call->lost || call->http.lost || call->http.status == 502 || call->http.status == 504;
 		learn_time(s, call);
+		if (!renewed && call_expired(s, call)) {
+			renewed = true;
+			TRY(shd_s3_call_start(s, call, err));
+			continue;
+		}
 		if (!shd_s3_call_may_help(call))
 			return SHERD_OK;
 		if (call->once || !shd_s3_call_pause(s, call, tries, since))

@@ -102,19 +102,30 @@ static int about_to_send(void *arg, char *a, char *b, int c, int d)
 	return CURL_PREREQFUNC_OK;
 }
 
+/* Headers may hold a token. */
+static void free_lines(struct curl_slist *list)
+{
+	for (struct curl_slist *l = list; l; l = l->next)
+		explicit_bzero(l->data, strlen(l->data));
+	curl_slist_free_all(list);
+}
+
 static struct curl_slist *lines_of(const shd_s3_text *headers)
 {
 	struct curl_slist *list = NULL;
 	char *text = strdup(shd_s3_text_of(headers)), *save = NULL;
+	size_t len = text ? strlen(text) : 0;
 	for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
 		struct curl_slist *more = curl_slist_append(list, line);
 		if (!more) {
-			curl_slist_free_all(list);
+			free_lines(list);
 			list = NULL;
 			break;
 		}
 		list = more;
 	}
+	if (text)
+		explicit_bzero(text, len);
 	free(text);
 	return list;
 }
@@ -162,7 +173,7 @@ static void describe(CURL *easy, shd_http_request *r, const shd_http *http)
 /* Under the mutex. */
 static void finish(shd_http_worker *w, shd_http_request *r)
 {
-	curl_slist_free_all(r->list);
+	free_lines(r->list);
 	r->list = NULL;
 	r->easy = NULL;
 	r->under_way = false;
@@ -397,12 +408,28 @@ void shd_http_cancel(shd_http *http, shd_http_request *r)
 
 void shd_http_clean(shd_http_request *r)
 {
-	if (r->headers.data)
-		explicit_bzero(r->headers.data, r->headers.len); /* there may be a token in them */
 	shd_s3_text_free(&r->url);
 	shd_s3_text_free(&r->headers);
 	shd_s3_text_free(&r->answer);
 	shd_s3_text_free(&r->head);
+}
+
+bool shd_http_host(const char *url, bool *encrypted, char *out, size_t room)
+{
+	CURLU *parsed = curl_url();
+	char *host = NULL, *scheme = NULL;
+	bool good = parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	            curl_url_get(parsed, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+	            curl_url_get(parsed, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK && strlen(host) < room;
+	if (good) {
+		*encrypted = strcmp(scheme, "https") == 0;
+		(void)snprintf(out, room, "%s", host);
+	}
+	good = good && (*encrypted || strcmp(scheme, "http") == 0);
+	curl_free(host);
+	curl_free(scheme);
+	curl_url_cleanup(parsed);
+	return good;
 }
 
 bool shd_http_header(const shd_http_request *r, const char *name, char *out, size_t room)

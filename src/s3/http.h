@@ -58,6 +58,8 @@ void shd_http_wait(shd_http *http, shd_http_request *request);
 void shd_http_cancel(shd_http *http, shd_http_request *request);
 void shd_http_clean(shd_http_request *request);
 
+/* The host of a URL of http or https, IPv6 in brackets; false if it is none, or has no room. */
+bool shd_http_host(const char *url, bool *encrypted, char *out, size_t room);
 /* The value of a header of the answer, in room bytes with NUL; false and "" if it is not there or longer. */
 bool shd_http_header(const shd_http_request *request, const char *name, char *out, size_t room);
 /* Time of a header such as "Sun, 06 Nov 1994 08:49:37 GMT" in seconds since 1970, or 0. */

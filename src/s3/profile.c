@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LINE_ROOM = 8192 };
+
 typedef struct profile_line {
 	char *name, *value;
 } profile_line;
@@ -52,8 +54,8 @@ static bool is_section(char *line, const char *name)
 
 static int read_lines(shd_s3_profile *p, FILE *file, const char *name)
 {
-	char *line = NULL, outer[64] = "";
-	size_t room = 0;
+	char *line = malloc(LINE_ROOM), outer[64] = ""; /* so that none is moved as it grows */
+	size_t room = line ? LINE_ROOM : 0;
 	bool inside = false;
 	int rc = SHERD_OK;
 	while (rc == SHERD_OK && getline(&line, &room, file) >= 0) {
@@ -87,13 +89,15 @@ static int read_shared(shd_s3_profile *p, const char *variable, const char *usua
 		path = made;
 	}
 	FILE *file = fopen(path, "re");
+	char buffer[BUFSIZ];
 	int rc = SHERD_OK;
-	if (file)
+	if (file && setvbuf(file, buffer, _IOFBF, sizeof(buffer)) == 0)
 		rc = read_lines(p, file, name);
 	else if (errno != ENOENT && errno != ENOTDIR)
 		rc = sherd_fail(err, SHERD_EIO, "permission", "%.150s: %s", path, strerror(errno));
 	if (file)
 		(void)fclose(file);
+	explicit_bzero(buffer, sizeof(buffer));
 	free(made);
 	return rc == SHERD_ENOMEM ? sherd_fail(err, rc, "no-memory", "out of memory") : rc;
 }

@@ -2,11 +2,14 @@
 
 #include <sherd/sys/backend.h>
 
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { CONTAINER_MS = 5000, INSTANCE_MS = 1000, MOST_VALUE = 8192 };
 
@@ -68,8 +71,6 @@ static char *role_request(shd_http *http, const char *method, const char *url, c
 	shd_http_wait(http, &r);
 	if (r.status == 200 && strlen(shd_s3_text_of(&r.answer)) == r.answer.len)
 		answer = strdup(shd_s3_text_of(&r.answer));
-	if (r.answer.data)
-		explicit_bzero(r.answer.data, r.answer.len);
 	shd_http_clean(&r);
 	return answer;
 }
@@ -95,12 +96,15 @@ static int take_credentials(shd_s3_credentials *out, const char *json, sherd_err
 /* A secret may go unencrypted only to this machine. */
 static bool is_near(const char *url)
 {
-	static const char *const near[] = {
-		"http://127.",           "http://localhost/",      "http://localhost:",     "http://[::1]",
-		"http://169.254.170.2/", "http://169.254.170.23/", "http://[fd00:ec2::23]/"};
-	bool found = strncmp(url, "https://", 8) == 0;
+	static const char *const near[] = {"localhost", "[::1]", "169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"};
+	struct in_addr address;
+	char host[256];
+	bool encrypted = false;
+	if (!shd_http_host(url, &encrypted, host, sizeof(host)))
+		return false;
+	bool found = encrypted || (inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
 	for (size_t i = 0; i < sizeof(near) / sizeof(near[0]); i++)
-		found = found || strncmp(url, near[i], strlen(near[i])) == 0;
+		found = found || strcasecmp(host, near[i]) == 0;
 	return found;
 }
 
@@ -109,19 +113,20 @@ static int container_header(shd_s3_text *out, sherd_error *err)
 {
 	const char *path = getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"),
 		   *token = getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN");
-	char *line = NULL;
-	size_t room = 0;
-	FILE *file = path && *path ? fopen(path, "re") : NULL;
-	if (path && *path && !file)
-		return no_role("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE cannot be read", err);
-	if (file) {
-		bool read = getline(&line, &room, file) > 0;
-		(void)fclose(file);
-		token = read ? line : "";
+	char line[MOST_VALUE] = "";
+	if (path && *path) {
+		int file = open(path, O_RDONLY | O_CLOEXEC);
+		if (file < 0 || read(file, line, sizeof(line) - 1) < 0)
+			path = NULL;
+		if (file >= 0)
+			(void)close(file);
+		if (!path)
+			return no_role("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE cannot be read", err);
+		token = line;
 	}
 	if (token && *token)
 		shd_s3_text_say(out, "Authorization: %.*s", (int)strcspn(token, "\r\n"), token);
-	free(line);
+	explicit_bzero(line, sizeof(line));
 	return SHERD_OK;
 }
 
@@ -158,6 +163,7 @@ static int ask_instance(shd_s3_credentials *out, shd_http *http, const char *end
 	int rc = json ? take_credentials(out, json, err) : no_role("the instance has none", err);
 	free(role);
 	forget_secret(json);
+	explicit_bzero(header, sizeof(header));
 	return rc;
 }
 

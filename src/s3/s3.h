@@ -36,7 +36,8 @@ typedef struct shd_s3 {
 	shd_s3_config config;
 	shd_http *http;
 	char *root;                  /* what stands before keys, "" or ending with '/' */
-	pthread_mutex_t identifying; /* of the credentials */
+	pthread_mutex_t identifying; /* of the credentials, and the next */
+	int64_t asked_ms;            /* when a role was last asked; 0: never */
 	pthread_mutex_t asking;      /* held while manners are found out */
 	shd_s3_manners manners;
 	pthread_mutex_t mutex; /* of the clock */

@@ -34,6 +34,7 @@ static void keyed_hash(const unsigned char *key, size_t key_len, const char *tex
 	unsigned char hash[HASH_BYTES] = {0};
 	(void)HMAC(EVP_sha256(), key, (int)key_len, (const unsigned char *)text, strlen(text), hash, NULL);
 	memcpy(out, hash, HASH_BYTES);
+	explicit_bzero(hash, sizeof(hash));
 }
 
 static int compare_names(const void *a, const void *b)
@@ -100,8 +101,6 @@ void shd_s3_sign(shd_s3_text *out, const shd_s3_signing *s, const char *id, cons
 	add_names(out, headers, s->count);
 	shd_s3_text_say(out, ", Signature=%s", signature);
 	explicit_bzero(key, sizeof(key));
-	if (first.data)
-		explicit_bzero(first.data, first.len);
 	out->failed = out->failed || first.failed || text.failed;
 	shd_s3_text_free(&first);
 	shd_s3_text_free(&text);

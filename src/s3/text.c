@@ -5,6 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void text_wipe(shd_s3_text *text)
+{
+	if (text->data)
+		explicit_bzero(text->data, text->room);
+	free(text->data);
+}
+
 static bool text_grow(shd_s3_text *text, size_t len)
 {
 	if (text->failed || len >= (size_t)-1 / 2 - text->len)
@@ -12,10 +19,13 @@ static bool text_grow(shd_s3_text *text, size_t len)
 	if (text->len + len < text->room)
 		return true;
 	size_t room = (text->len + len + 1) * 2;
-	char *data = realloc(text->data, room);
+	char *data = malloc(room);
 	text->failed = !data;
 	if (!data)
 		return false;
+	if (text->data)
+		memcpy(data, text->data, text->len + 1);
+	text_wipe(text);
 	text->data = data;
 	text->room = room;
 	return true;
@@ -45,6 +55,7 @@ void shd_s3_text_say(shd_s3_text *text, const char *fmt, ...)
 		return;
 	}
 	shd_s3_text_add(text, line, (size_t)len);
+	explicit_bzero(line, (size_t)len);
 	free(line);
 }
 
@@ -75,6 +86,6 @@ void shd_s3_text_clear(shd_s3_text *text)
 
 void shd_s3_text_free(shd_s3_text *text)
 {
-	free(text->data);
+	text_wipe(text);
 	*text = (shd_s3_text){0};
 }

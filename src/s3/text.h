@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All zero is empty. Ends with NUL unless it is empty. After an allocation failed nothing is added any more. */
+/* All zero is empty. Ends with NUL unless it is empty. After an allocation failed nothing is added any more. Memory is
+ * wiped before it is given back, since there may be secrets in it. */
 typedef struct shd_s3_text {
 	char *data;
 	size_t len, room;

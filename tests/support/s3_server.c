@@ -231,6 +231,7 @@ static void act(s3_server *s, s3_request *r, int kind, s3_answer *a)
 	case S3_503: s3_answer_error(a, 503, "SlowDown"); break;
 	case S3_429: s3_answer_error(a, 429, "TooManyRequests"); break;
 	case S3_502: s3_answer_error(a, 502, "BadGateway"); break;
+	case S3_EXPIRED: s3_answer_error(a, 400, "ExpiredToken"); break;
 	case S3_403: s3_answer_error(a, 403, "AccessDenied"); break;
 	case S3_200_ERROR: s3_answer_error(a, 200, "InternalError"); break;
 	case S3_LATE:

@@ -44,6 +44,7 @@ typedef enum s3_fault {
 	S3_MARKED,   /* somebody removes it by a mark just before */
 	S3_SLOW,     /* the answer comes after 0.4 seconds */
 	S3_NAMELESS, /* the answer has neither ETag nor write id */
+	S3_EXPIRED,  /* a refusal of credentials that have ended */
 	S3_NONE,     /* all goes well */
 } s3_fault;
 

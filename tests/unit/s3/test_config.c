@@ -336,7 +336,23 @@ TEST(roles_of_instances_and_containers_are_asked_and_asked_anew)
 	assert_int_equal(s3_server_roles(lasting), 1);
 	(void)setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", s3_server_endpoint(brief), 1);
 	assert_ok(use_role(s3_server_endpoint(brief), err));
+	assert_int_equal(s3_server_roles(brief), 1); /* not for every request, as long as they last */
+	s3_server_fail(brief, "PUT", "test/x", S3_EXPIRED, 1);
+	s3_server_fail(brief, "HEAD", "test/x", S3_EXPIRED, 1);
+	assert_ok(use_role(s3_server_endpoint(brief), err));
+	assert_int_equal(s3_server_roles(brief), 4);
+	s3_server_fail(brief, "PUT", "test/x", S3_EXPIRED, 2);
+	assert_refused(SHERD_EIO, "io", use_role(s3_server_endpoint(brief), err));
+	s3_server_stop(brief);
+	brief = s3_server_start(&(s3_quirks){.role = -1});
+	(void)setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", s3_server_endpoint(brief), 1);
+	assert_ok(use_role(s3_server_endpoint(brief), err));
 	assert_true(s3_server_roles(brief) > 3);
+	/* Lost, and then nobody may ask again: it may have happened. */
+	s3_server_fail(brief, "PUT", "test/x", S3_RESET, 2);
+	s3_server_fail(brief, "GET", "some-role", S3_NONE, 8);
+	s3_server_fail(brief, "GET", "some-role", S3_403, 1);
+	assert_refused(SHERD_EUNKNOWN, "unknown-outcome", use_role(s3_server_endpoint(brief), err));
 	(void)setenv("AWS_EC2_METADATA_DISABLED", "true", 1);
 	assert_refused(SHERD_EINVAL, "no-credentials", use_role(s3_server_endpoint(lasting), err));
 	(void)snprintf(url, sizeof(url), "%s/role", s3_server_endpoint(lasting));
@@ -353,8 +369,19 @@ TEST(roles_of_instances_and_containers_are_asked_and_asked_anew)
 	assert_true(fputs("tok/en==\n", f) >= 0);
 	assert_int_equal(fclose(f), 0);
 	assert_ok(use_role(s3_server_endpoint(lasting), err));
-	(void)setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://example.com/role", 1);
-	assert_refused(SHERD_EINVAL, "no-credentials", use_role(s3_server_endpoint(lasting), err));
+	static const char *const far[] = {"http://example.com/role",
+	                                  "http://localhost:1@evil.invalid/",
+	                                  "http://127.evil.invalid/",
+	                                  "http://[::1].evil.invalid/",
+	                                  "http://localhost.evil.invalid/",
+	                                  "ftp://localhost/",
+	                                  "localhost/role"};
+	for (size_t i = 0; i < COUNT_OF(far); i++) {
+		sherd_error e = {0};
+		(void)setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", far[i], 1);
+		assert_int_equal(use_role(s3_server_endpoint(lasting), &e), SHERD_EINVAL);
+		assert_non_null(strstr(e.message, "neither https nor of this machine"));
+	}
 	s3_server_stop(lasting);
 	s3_server_stop(brief);
 }
