@@ -23,3 +23,25 @@ int shd_part_clear(sherd_store *store, const char *key, const char *seen, sherd_
 	int rc = sherd_store_remove_if(store, key, seen, err);
 	return rc == SHERD_ECONFLICT || rc == SHERD_ENOTFOUND ? SHERD_OK : rc;
 }
+
+int shd_parts_note(shd_buf *list, sherd_store *store, const char *key, sherd_error *err)
+{
+	sherd_stat stat;
+	int rc = sherd_store_stat(&stat, store, key, err);
+	if (rc == SHERD_ENOTFOUND)
+		return SHERD_OK;
+	TRY(rc);
+	shd_buf_append(list, key, strlen(key) + 1);
+	shd_buf_append(list, stat.identity, strlen(stat.identity) + 1);
+	return shd_buf_check(list, err);
+}
+
+int shd_parts_clear(const shd_buf *list, sherd_store *store, sherd_error *err)
+{
+	for (size_t at = 0; at < list->len;) {
+		const char *key = (const char *)list->data + at, *identity = key + strlen(key) + 1;
+		TRY(shd_part_clear(store, key, identity, err));
+		at += strlen(key) + strlen(identity) + 2;
+	}
+	return SHERD_OK;
+}

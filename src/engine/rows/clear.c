@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "engine/publish/head.h"
+#include "engine/publish/part.h"
 #include "engine/rows/bf16.h"
 #include "engine/rows/head.h"
 #include "format/rows/claim.h"
@@ -48,12 +49,13 @@ static bool is_left(const shd_folder_file *f, uint32_t first, const shd_map *nam
 	return number >= 0 && (uint32_t)number >= first && shd_map_find(named, shd_str_of(f->name)) == SHD_MAP_NONE;
 }
 
-static bool any_left(const rows_files *files, uint32_t first, const shd_map *named)
+static int note_left(shd_buf *out, sherd_store *store, const rows_files *files, uint32_t first, const shd_map *named,
+                     sherd_error *err)
 {
-	bool any = false;
-	for (size_t i = 0; i < files->count && !any; i++)
-		any = is_left(&files->list[i], first, named);
-	return any;
+	for (size_t i = 0; i < files->count; i++)
+		if (is_left(&files->list[i], first, named))
+			TRY(shd_parts_note(out, store, files->list[i].key, err));
+	return SHERD_OK;
 }
 
 /* Without a manifest. */
@@ -67,15 +69,6 @@ static int vacate(sherd_store *store, const char *folder, sherd_error *err)
 	if (there)
 		return shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody has just written a manifest");
 	return shd_head_fence(store, (const char *)key.data, seen.identity, err);
-}
-
-static int remove_parts(sherd_store *store, const rows_files *files, uint32_t first, const shd_map *named,
-                        sherd_error *err)
-{
-	for (size_t i = 0; i < files->count; i++)
-		if (is_left(&files->list[i], first, named))
-			TRY(sherd_store_remove(store, files->list[i].key, err));
-	return SHERD_OK;
 }
 
 /* The manifest changes before anything goes: a writer that is not as dead as it seems, because somebody removed its
@@ -117,14 +110,16 @@ static int name_foreign(sherd_store *store, const char *folder, const sherd_limi
 static int clear_beside(sherd_store *store, const char *folder, const rows_files *files, uint32_t first,
                         const sherd_limits *limits, shd_arena *arena, shd_map *named, sherd_error *err)
 {
+	SHD_AUTO_BUF left = {0};
 	rows_head head;
 	shd_rows_manifest m;
 	TRY(shd_rows_head_read(&head, store, folder, limits, arena, &m, err));
 	TRY(name_all(&m, named, err));
-	if (!any_left(files, first, named))
+	TRY(note_left(&left, store, files, first, named, err));
+	if (!left.len)
 		return SHERD_OK;
 	TRY(fence(store, folder, &head, &m, err));
-	return remove_parts(store, files, first, named, err);
+	return shd_parts_clear(&left, store, err);
 }
 
 int shd_rows_clear(sherd_store *store, const char *folder, const char *claim, const sherd_limits *limits,
@@ -138,9 +133,11 @@ int shd_rows_clear(sherd_store *store, const char *folder, const char *claim, co
 	if (files.has_foreign && !files.has_manifest)
 		TRY(name_foreign(store, folder, limits, &arena, &named, err));
 	if (!files.has_manifest) {
-		if (any_left(&files, first, &named))
+		SHD_AUTO_BUF left = {0};
+		TRY(note_left(&left, store, &files, first, &named, err));
+		if (left.len)
 			TRY(vacate(store, folder, err));
-		return remove_parts(store, &files, first, &named, err);
+		return shd_parts_clear(&left, store, err);
 	}
 	if (first == UINT32_MAX)
 		return SHERD_OK;

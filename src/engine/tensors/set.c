@@ -104,9 +104,8 @@ typedef struct clearing {
 	const shd_conversion_set *set;
 } clearing;
 
-/* The keys that the head names now. All may be its own when it cannot be read. Where a dead save may be a slow one, the
- * head changes. */
-static int read_named(const clearing *k, shd_map *out, bool *unread, sherd_error *err)
+/* The keys that the head names now. All may be its own when it cannot be read. */
+static int read_named(const clearing *k, shd_map *out, bool *unread, char seen[72], sherd_error *err)
 {
 	sherd_error failure;
 	bool ok = true;
@@ -118,8 +117,7 @@ static int read_named(const clearing *k, shd_map *out, bool *unread, sherd_error
 		*unread = rc < 0;
 	}
 	free(TAKE(f.head.text));
-	if (!*unread)
-		TRY(shd_head_fence(k->c->store, k->set->head, f.head.identity, err));
+	memcpy(seen, f.head.identity, sizeof(f.head.identity));
 	if (rc == SHERD_ENOMEM || rc == SHERD_EIO)
 		return shd_pass(err, rc, &failure);
 	for (size_t i = 0; ok && i < f.count; i++)
@@ -127,7 +125,7 @@ static int read_named(const clearing *k, shd_map *out, bool *unread, sherd_error
 	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
-static int clear_one(const clearing *k, const shd_map *named, const char *ending, sherd_error *err)
+static int note_dead(const clearing *k, const shd_map *named, const char *ending, shd_buf *out, sherd_error *err)
 {
 	SHD_AUTO_BUF key = {0};
 	shd_buf_str(&key, k->set->prefix);
@@ -138,17 +136,20 @@ static int clear_one(const clearing *k, const shd_map *named, const char *ending
 	if (!ending_of(k->set, (const char *)key.data) ||
 	    shd_map_find(named, (shd_str){(char *)key.data, key.len - 1}) != SHD_MAP_NONE)
 		return SHERD_OK;
-	int rc = sherd_store_remove(k->c->store, (const char *)key.data, err);
+	int rc = shd_parts_note(out, k->c->store, (const char *)key.data, err);
 	return rc == SHERD_EINVAL ? SHERD_OK : rc;
 }
 
-/* Removes what a dead save wrote or was to remove and the head does not name; nothing when its claim is damaged. */
+/* Removes what a dead save wrote or was to remove and the head does not name; nothing when its claim is damaged. Where
+ * a dead save may be a slow one, the head changes first. */
 static int set_clear_dead(void *arg, shd_str text, sherd_error *err)
 {
 	const clearing *k = arg;
 	SHD_DONE(shd_map_done) shd_map named = {0};
+	SHD_AUTO_BUF dead = {0};
 	shd_set_claim claim = {0};
 	sherd_error damage;
+	char seen[72];
 	bool unread;
 	int rc = shd_set_claim_decode(text.ptr, text.len, &k->c->arena, &claim, &damage);
 	if (rc == SHERD_ENOMEM || rc == SHERD_EVERSION) {
@@ -156,10 +157,13 @@ static int set_clear_dead(void *arg, shd_str text, sherd_error *err)
 			*err = damage;
 		return rc;
 	}
-	TRY(read_named(k, &named, &unread, err));
-	for (size_t i = 0; !unread && i < claim.count; i++)
-		TRY(clear_one(k, &named, claim.endings[i], err));
-	return SHERD_OK;
+	TRY(read_named(k, &named, &unread, seen, err));
+	if (unread)
+		return SHERD_OK;
+	for (size_t i = 0; i < claim.count; i++)
+		TRY(note_dead(k, &named, claim.endings[i], &dead, err));
+	TRY(shd_head_fence(k->c->store, k->set->head, seen, err));
+	return shd_parts_clear(&dead, k->c->store, err);
 }
 
 static shd_claim_rules rules_of_set(clearing *k)

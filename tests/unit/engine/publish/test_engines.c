@@ -332,6 +332,47 @@ TEST(a_vacant_head_refuses_late_writes_and_is_replaced_by_the_next_save)
 	with_each(outlive_vacant);
 }
 
+/* Who was taken for dead as well, while it cleared: once the head is vacant what is to go has been noted. */
+static void succeed_clearer(void *arg, sherd_store *below)
+{
+	const engine **e = arg;
+	sherd_stat stat;
+	if (!*e || sherd_store_stat(&stat, below, (*e)->head, NULL) < 0 || stat.size != 30)
+		return;
+	assert_ok(sherd_store_put(below, (*e)->part, SHERD_WRITE_REPLACE, "another's", 9, err));
+	*e = NULL;
+}
+
+static bool clear_late(const engine *e, long nth)
+{
+	sherd_store *inner = NULL;
+	const engine *to_do = e;
+	sherd_stat stat;
+	assert_ok(sherd_store_open_memory(&inner, err));
+	sherd_store *below = fail_store_over(inner), *far = late_store_over(below);
+	late_store_lose(far, e->head, LATE_NEVER, 4);
+	assert_refused(SHERD_EUNKNOWN, "unknown-outcome", e->save(far, err));
+	late_store_set_ahead(far, 25 * HOUR_S * INT64_C(1000000000));
+	fail_store_call_at(below, nth, succeed_clearer, (void *)&to_do);
+	(void)e->save(far, NULL);
+	bool hit = fail_store_hit(below);
+	fail_store_at(below, 0);
+	if (!to_do && (sherd_store_stat(&stat, inner, e->part, NULL) < 0 || stat.size != 9))
+		fail_msg("%s: a clearer removed what came after it, step %ld", e->name, nth);
+	sherd_store_close(far);
+	sherd_store_close(below);
+	return hit;
+}
+
+TEST(who_clears_late_leaves_what_has_the_name_by_now)
+{
+	(void)memory_store_open(state);
+	for (size_t i = 0; i < COUNT_OF(engines); i++)
+		for (long nth = 1; !engines[i].once && engines[i].part && clear_late(&engines[i], nth);)
+			nth++;
+	(void)memory_store_close(state);
+}
+
 /* ---- the part of another */
 
 /* Takes the save for dead, clears after it, and writes a part of the same name. */
@@ -386,6 +427,7 @@ int main(void)
 		cmocka_unit_test(a_write_that_arrives_after_its_saver_gave_up_finds_all_its_parts),
 		cmocka_unit_test(a_save_that_was_taken_for_dead_and_cleared_is_refused),
 		cmocka_unit_test(a_vacant_head_refuses_late_writes_and_is_replaced_by_the_next_save),
+		cmocka_unit_test(who_clears_late_leaves_what_has_the_name_by_now),
 		cmocka_unit_test(a_container_saved_again_is_not_taken_for_the_one_before),
 		cmocka_unit_test(shards_of_a_container_stay_when_nobody_knows_whether_the_file_before_them_went),
 		cmocka_unit_test(rows_of_another_are_not_taken_for_ones_own_because_their_part_has_the_name),
