@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LATE = 16 };
+enum { MOST_LATE = 16, LISTED = '~' /* before the identity of what was listed */ };
 
 typedef struct late_writer {
 	sherd_writer base;
@@ -34,6 +34,7 @@ typedef struct late_store {
 	const char *removed; /* the key whose removal is lost; NULL: none */
 	late_fate removed_fate;
 	bool removing; /* it is on its way */
+	int as_listed;
 	char removed_if[72];
 } late_store;
 
@@ -97,6 +98,8 @@ static int late_write(sherd_writer **out, sherd_store *store, const char *key, c
 	w->store = s;
 	w->identity = o.identity;
 	o.identity = w->told;
+	if (o.if_identity && *o.if_identity == LISTED)
+		o.if_identity++;
 	if (s->times > 0 && strcmp(key, s->key) == 0) {
 		s->times--;
 		w->fate = s->fate;
@@ -115,11 +118,27 @@ static int late_read(sherd_reader **out, sherd_store *store, const char *key, sh
 	return inner->ops->read(out, inner, key, err);
 }
 
+typedef struct late_listing {
+	sherd_list_fn *each;
+	void *arg;
+} late_listing;
+
+static bool late_listed(void *arg, const char *key, const sherd_stat *stat)
+{
+	const late_listing *l = arg;
+	sherd_stat told = *stat;
+	told.identity[0] = LISTED;
+	memcpy(told.identity + 1, stat->identity, sizeof(told.identity) - 1);
+	assert_int_equal(told.identity[sizeof(told.identity) - 1], 0);
+	return l->each(l->arg, key, &told);
+}
+
 static int late_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
                      sherd_error *err)
 {
 	sherd_store *inner = ((late_store *)store)->inner;
-	return inner->ops->list(inner, prefix, after, each, arg, err);
+	late_listing l = {each, arg};
+	return inner->ops->list(inner, prefix, after, late_listed, &l, err);
 }
 
 static int late_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err)
@@ -131,6 +150,10 @@ static int late_stat(sherd_stat *out, sherd_store *store, const char *key, sherd
 static int late_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err)
 {
 	late_store *s = (late_store *)store;
+	if (if_identity && *if_identity == LISTED) {
+		if_identity++;
+		s->as_listed++;
+	}
 	if (!s->removed || s->removing || strcmp(key, s->removed) != 0)
 		return s->inner->ops->remove(s->inner, key, if_identity, err);
 	(void)snprintf(s->removed_if, sizeof(s->removed_if), "%s", if_identity ? if_identity : "");
@@ -153,6 +176,11 @@ static int64_t late_now(sherd_store *store)
 {
 	late_store *s = (late_store *)store;
 	return sherd_store_now(s->inner) + s->ahead;
+}
+
+int late_store_removed_as_listed(const sherd_store *store)
+{
+	return ((const late_store *)store)->as_listed;
 }
 
 int late_store_deliver(sherd_store *store)

@@ -20,5 +20,8 @@ void late_store_lose(sherd_store *store, const char *key, late_fate fate, int ti
 void late_store_lose_removal(sherd_store *store, const char *key, late_fate fate);
 /* Lets what is on its way arrive, commits first; returns how many took effect. */
 int late_store_deliver(sherd_store *store);
+/* How often something was removed by what a list tells of it: as of a bucket that is less than a look does, and other
+ * objects of the same bytes may have the same. */
+int late_store_removed_as_listed(const sherd_store *store);
 /* How much later it is there than here. */
 void late_store_set_ahead(sherd_store *store, int64_t ns);

@@ -160,6 +160,46 @@ int shd_graph_noted(const shd_buf *list, int (*each)(void *arg, const char *name
 	return rc;
 }
 
+int shd_graph_note_now(const graph_place *p, shd_buf *list, const char *name, sherd_error *err)
+{
+	graph_key key;
+	sherd_stat stat;
+	sherd_error failure = {0};
+	TRY(shd_graph_place_key(p, name, &key, err));
+	int rc = sherd_store_stat(&stat, p->store, key.text, &failure);
+	if (rc == SHERD_ENOTFOUND)
+		return SHERD_OK;
+	if (rc == SHERD_OK)
+		shd_graph_note(list, name, &stat);
+	return shd_pass(err, shd_in_object(&failure, rc, key.text), &failure);
+}
+
+typedef struct noting {
+	const graph_place *place;
+	shd_buf now;
+	sherd_error *err;
+} noting;
+
+static int disk_head_note_one(void *arg, const char *name, const char *identity)
+{
+	noting *n = arg;
+	(void)identity;
+	return shd_graph_note_now(n->place, &n->now, name, n->err);
+}
+
+int shd_graph_note_again(const graph_place *p, shd_buf *list, sherd_error *err)
+{
+	noting n = {.place = p, .err = err};
+	if (sherd_store_caps(p->store) & SHERD_CAP_LOCK)
+		return SHERD_OK;
+	int rc = shd_graph_noted(list, disk_head_note_one, &n);
+	if (rc == SHERD_OK)
+		rc = shd_buf_check(&n.now, err);
+	shd_buf_done(list);
+	*list = n.now;
+	return rc;
+}
+
 typedef struct removing {
 	const graph_place *place;
 	sherd_error *err;

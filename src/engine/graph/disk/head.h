@@ -43,6 +43,11 @@ int shd_graph_head_judge(const graph_place *p, const graph_head *head, int rc, s
 
 /* Things to remove, and which objects they were when they were seen. */
 void shd_graph_note(shd_buf *list, const char *name, const sherd_stat *stat);
+/* The same of the object that has the name now, if there is one. */
+int shd_graph_note_now(const graph_place *p, shd_buf *list, const char *name, sherd_error *err);
+/* Before a fence, where stores cannot lock and may tell less of an object in a list than when it is looked at: notes
+ * those that are noted as they are now. */
+int shd_graph_note_again(const graph_place *p, shd_buf *list, sherd_error *err);
 /* Calls each() for all that are noted. */
 int shd_graph_noted(const shd_buf *list, int (*each)(void *arg, const char *name, const char *identity), void *arg);
 /* Removes those that still are the objects that were seen. */

@@ -273,6 +273,7 @@ static int gc_remove_files(collection *c, sherd_error *err)
 {
 	c->meter.total = c->result.files;
 	c->err = err;
+	TRY(shd_graph_note_again(&c->graph->place, &c->doomed, err));
 	if (!c->doomed.len)
 		return SHERD_OK;
 	TRY(shd_graph_head_fence(&c->graph->place, &c->graph->head, err));

@@ -39,27 +39,15 @@ static bool note_part(void *arg, const char *name, const sherd_stat *stat)
 	return !parts->failed;
 }
 
-static int note_document(const graph_place *p, const char *name, shd_buf *parts, sherd_error *err)
-{
-	graph_key key;
-	sherd_stat stat;
-	sherd_error failure = {0};
-	TRY(shd_graph_place_key(p, name, &key, err));
-	int rc = sherd_store_stat(&stat, p->store, key.text, &failure);
-	if (rc == SHERD_OK)
-		shd_graph_note(parts, name, &stat);
-	else if (rc != SHERD_ENOTFOUND && err)
-		*err = failure;
-	return rc == SHERD_ENOTFOUND ? SHERD_OK : shd_in_object(err, rc, key.text);
-}
-
 /* Everything but current.json, graph.making and LOCK. */
 static int note_parts(const graph_place *p, shd_buf *parts, sherd_error *err)
 {
 	TRY(shd_graph_place_list(p, SHD_RFDB_MANIFESTS, note_part, parts, err));
 	TRY(shd_graph_place_list(p, SHD_RFDB_SEGMENTS, note_part, parts, err));
+	TRY(shd_buf_check(parts, err));
+	TRY(shd_graph_note_again(p, parts, err));
 	for (size_t i = 0; i < COUNT_OF(documents); i++)
-		TRY(note_document(p, documents[i], parts, err));
+		TRY(shd_graph_note_now(p, parts, documents[i], err));
 	return shd_buf_check(parts, err);
 }
 

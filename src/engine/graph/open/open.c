@@ -240,6 +240,8 @@ int shd_graph_clear_uncommitted(const graph_place *p, graph_head *head, sherd_er
 	int rc = shd_graph_place_list(p, SHD_RFDB_MANIFESTS, see_manifest, &l, err);
 	if (rc == SHERD_OK)
 		rc = shd_buf_check(&l.found, err);
+	if (rc == SHERD_OK)
+		rc = shd_graph_note_again(p, &l.found, err);
 	if (rc == SHERD_OK && l.found.len) {
 		rc = shd_graph_head_fence(p, head, err);
 		if (rc == SHERD_OK)

@@ -373,6 +373,30 @@ TEST(who_clears_late_leaves_what_has_the_name_by_now)
 	(void)memory_store_close(state);
 }
 
+/* A successor may have written the same bytes under the name: what a list tells does not tell them apart. */
+TEST(what_graphs_remove_behind_a_fence_was_looked_at_and_not_only_listed)
+{
+	SCOPED_GRAPH g = NULL;
+	sherd_graph_gc_result gone;
+	(void)memory_store_open(state);
+	sherd_store *far = late_store_over(store);
+	late_store_lose(far, "h/manifests/000001.json", LATE_DONE, 100);
+	assert_int_not_equal(sherd_graph_create(far, "h", NULL, 0, NULL), SHERD_OK);
+	late_store_lose(far, "", LATE_ANSWERED, 0);
+	assert_ok(sherd_graph_create(far, "h", NULL, 0, err));
+	assert_ok(add_node(far, err));
+	late_store_lose(far, "g/current.json", LATE_NEVER, 100);
+	assert_refused(SHERD_EUNKNOWN, "unknown-outcome", add_node(far, err));
+	late_store_lose(far, "", LATE_ANSWERED, 0);
+	assert_ok(sherd_graph_open(&g, far, "g", NULL, err));
+	assert_ok(sherd_graph_gc(g, &(sherd_graph_gc_options){.keep = 9}, &gone, err));
+	assert_int_not_equal(gone.files, 0);
+	assert_int_equal(late_store_removed_as_listed(far), 0);
+	sherd_graph_close(TAKE(g));
+	sherd_store_close(far);
+	(void)memory_store_close(state);
+}
+
 /* ---- the part of another */
 
 /* Takes the save for dead, clears after it, and writes a part of the same name. */
@@ -428,6 +452,7 @@ int main(void)
 		cmocka_unit_test(a_save_that_was_taken_for_dead_and_cleared_is_refused),
 		cmocka_unit_test(a_vacant_head_refuses_late_writes_and_is_replaced_by_the_next_save),
 		cmocka_unit_test(who_clears_late_leaves_what_has_the_name_by_now),
+		cmocka_unit_test(what_graphs_remove_behind_a_fence_was_looked_at_and_not_only_listed),
 		cmocka_unit_test(a_container_saved_again_is_not_taken_for_the_one_before),
 		cmocka_unit_test(shards_of_a_container_stay_when_nobody_knows_whether_the_file_before_them_went),
 		cmocka_unit_test(rows_of_another_are_not_taken_for_ones_own_because_their_part_has_the_name),
