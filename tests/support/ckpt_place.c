@@ -1,6 +1,9 @@
 #include "support/ckpt_place.h"
 
 #include "base/buf.h"
+#include "codec/blake3.h"
+#include "codec/sha256.h"
+#include "format/ckpt/shard.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
@@ -97,4 +100,24 @@ void object_copy(sherd_store *from, sherd_store *to, const char *key)
 	char *data = object_get(from, key, &len);
 	object_put(to, key, data, len);
 	sherd_free(data);
+}
+
+void object_rehead(sherd_store *store, const char *from, sherd_digest old, const char *to, sherd_digest digest,
+                   uint32_t tensors)
+{
+	uint8_t head[SHD_CKPT_HEAD_ROOM], hash[SHD_BLAKE3_BYTES];
+	char text[SHD_CKPT_DIGEST_TEXT];
+	size_t len, before = shd_ckpt_head_size(old), after = shd_ckpt_head_size(digest);
+	uint8_t *raw = (uint8_t *)object_get(store, from, &len), *anew = malloc(len + SHD_CKPT_HEAD_ROOM);
+	if (digest == SHERD_DIGEST_BLAKE3)
+		shd_blake3_of(raw + before, len - before, hash);
+	else
+		shd_sha256_of(raw + before, len - before, hash);
+	shd_ckpt_digest_text(digest, hash, text);
+	shd_ckpt_head_encode(0, tensors, len - before, text, head);
+	memcpy(anew, head, after);
+	memcpy(anew + after, raw + before, len - before);
+	object_put(store, to, anew, len - before + after);
+	free(anew);
+	sherd_free(raw);
 }

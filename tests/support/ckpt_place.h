@@ -1,6 +1,7 @@
 /* tests/support/ckpt_place.h - a store for a test of checkpoints, in memory or in a folder of its own. */
 #pragma once
 
+#include <sherd/ckpt.h>
 #include <sherd/store.h>
 
 typedef struct ckpt_place {
@@ -38,3 +39,6 @@ void assert_keys(sherd_store *store, const char *keys);
 char *object_get(sherd_store *store, const char *key, size_t *len);
 void object_put(sherd_store *store, const char *key, const void *data, size_t len);
 void object_copy(sherd_store *from, sherd_store *to, const char *key);
+/* The data of a shard of rank 0, with a digest of that kind in the head of another. */
+void object_rehead(sherd_store *store, const char *from, sherd_digest old, const char *to, sherd_digest digest,
+                   uint32_t tensors);

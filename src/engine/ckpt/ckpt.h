@@ -81,8 +81,6 @@ int shd_ckpt_read_proven(const sherd_ckpt *ckpt, size_t tensor, uint64_t offset,
 
 /* Compares the checksum text of all data of the shard with its head's. */
 int shd_ckpt_shard_compare(const ckpt_shard *s, const char *text, sherd_error *err);
-/* Sees to it that all data of the shard was hashed, once in the life of the handle. Thread-safe; meter may be NULL. */
-int shd_ckpt_prove_shard(const sherd_ckpt *ckpt, size_t shard, shd_meter *meter, sherd_error *err);
 /* The BLAKE3 values of a shard's parts, all of them, checked against its digest; *values is NULL where its index has
  * none. Reads the last parts only. Thread-safe. */
 int shd_ckpt_shard_values(const sherd_ckpt *ckpt, size_t shard, const uint8_t (**values)[SHD_BLAKE3_BYTES],

@@ -11,16 +11,18 @@ typedef struct part {
 	runs runs;
 	uint64_t bytes; /* that arrive */
 	size_t want;    /* whose */
-	bool again;     /* wanted twice, or in several runs: read again after the hashing */
+	uint64_t reach; /* of its shard's data: what ends last of this part and those before it */
 	bool arrived;
 } part;
 
 /* What is hashed of one shard, and arrives meanwhile. */
 typedef struct load_shard {
-	part *parts; /* those in one run, by place, none over another; others of the shard follow */
-	size_t straight, count;
-	/* With BLAKE3: what is known of its parts; NULL: it is hashed whole. */
+	part *parts; /* by place */
+	size_t count;
+	uint64_t hashed; /* bytes */
+	/* With BLAKE3: what is known of its parts; or room for what they come to, all are hashed then. */
 	const uint8_t (*values)[SHD_BLAKE3_BYTES];
+	uint8_t (*found)[SHD_BLAKE3_BYTES];
 	unsigned log;
 	uint8_t *wanted; /* by part of the shard: something in it is */
 } load_shard;
@@ -36,8 +38,7 @@ typedef struct load {
 	load_shard *shards; /* by shard; NULL: nothing is hashed */
 } load;
 
-/* Verified by digests: sorts the parts by shard and place, and counts the bytes of all that will be read. */
-int shd_ckpt_load_plan(load *l, sherd_error *err);
-void shd_ckpt_load_plan_done(load *l);
-/* Hashes as planned; parts that have arrived then say so, the others can be trusted. */
+/* Loads all parts of shards that have a digest, verified by it; they have arrived then. Sorts the parts, and sets the
+ * meter's total to what will be read of all. */
 int shd_ckpt_load_hashed(load *l, sherd_pool *pool, sherd_error *err);
+void shd_ckpt_load_hashed_done(load *l);

@@ -52,7 +52,7 @@ static bool share_of(const sherd_tensor *t, const sherd_ckpt_piece *piece, const
 	if (!shd_box_meet(target, &from, ndim, &what))
 		return false;
 	out->piece = piece;
-	out->again = out->arrived = false;
+	out->arrived = false;
 	out->bytes = box_bytes(&what, ndim);
 	shd_runs_init(&out->runs, ndim, &what, &from, target, dst);
 	return true;
@@ -295,11 +295,8 @@ static int run_load(load *l, size_t count, const sherd_ckpt_load_options *o, she
 {
 	for (size_t i = 0; i < count; i++)
 		TRY(shd_at_index(err, add_want(l, i, err), i));
-	bool hashed = o->check == SHERD_CHECK_DIGEST;
-	if (hashed)
-		TRY(shd_ckpt_load_plan(l, err));
 	shd_meter_init(&l->meter, o->progress, l->total);
-	int rc = hashed ? shd_ckpt_load_hashed(l, o->pool, err) : SHERD_OK;
+	int rc = o->check == SHERD_CHECK_DIGEST ? shd_ckpt_load_hashed(l, o->pool, err) : SHERD_OK;
 	if (rc == SHERD_OK)
 		rc = shd_pool_run(o->pool, l->parts.count, load_part, l, err);
 	shd_meter_done(&l->meter);
@@ -312,7 +309,7 @@ int sherd_ckpt_load(const sherd_ckpt *ckpt, const sherd_ckpt_want *wants, size_t
 	sherd_ckpt_load_options o = options ? *options : (sherd_ckpt_load_options){0};
 	load l = {.ckpt = ckpt, .wants = wants, .checked = o.check == SHERD_CHECK_CRC};
 	int rc = run_load(&l, count, &o, err);
-	shd_ckpt_load_plan_done(&l);
+	shd_ckpt_load_hashed_done(&l);
 	shd_vec_done(&l.parts);
 	return rc;
 }

@@ -95,13 +95,18 @@ int shd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const 
 	return sherd_reader_check(reader, err);
 }
 
-int shd_runs_put(runs *r, uint8_t *dst, const uint8_t *src, size_t len, sherd_error *err)
+/* Copies len bytes to an address of where the runs go. */
+static int put_bytes(const runs *r, uint8_t *dst, const uint8_t *src, size_t len, sherd_error *err)
 {
-	if (!r->device) {
-		shd_copy_past(dst, src, len);
-		return SHERD_OK;
-	}
-	int rc = r->device->copy_in(r->device->arg, dst, src, len, err);
+	if (r->device)
+		return r->device->copy_in(r->device->arg, dst, src, len, err);
+	shd_copy_past(dst, src, len);
+	return SHERD_OK;
+}
+
+static int runs_put(runs *r, uint8_t *dst, const uint8_t *src, size_t len, sherd_error *err)
+{
+	int rc = put_bytes(r, dst, src, len, err);
 	r->refused = rc < 0;
 	return rc;
 }
@@ -115,7 +120,7 @@ static int read_straight(runs *r, const sherd_reader *reader, uint64_t at, uint8
 		const uint8_t *bytes;
 		TRY(shd_runs_fetch(reader, at + done, n, to, &bytes, err));
 		if (bytes != r->dst + done)
-			TRY(shd_runs_put(r, r->dst + done, bytes, n, err));
+			TRY(runs_put(r, r->dst + done, bytes, n, err));
 		TRY(shd_runs_release(reader, at + done, n, to, bytes, err));
 	}
 	return SHERD_OK;
@@ -128,12 +133,38 @@ static int scatter(runs *r, const uint8_t *window, uint64_t start, uint64_t len,
 	while (!r->done && r->src < stop) {
 		uint64_t from = r->src > start ? r->src : start;
 		uint64_t to = r->src + r->length < stop ? r->src + r->length : stop;
-		TRY(shd_runs_put(r, r->dst + (from - r->src), window + (from - start), (size_t)(to - from), err));
+		TRY(runs_put(r, r->dst + (from - r->src), window + (from - start), (size_t)(to - from), err));
 		if (r->src + r->length > stop)
 			break;
 		shd_runs_next(r);
 	}
 	return SHERD_OK;
+}
+
+/* Goes from the first run to the first that does not end before this place. */
+static void runs_seek(runs *r, uint64_t place)
+{
+	uint64_t left = place > r->src ? place - r->src : 0;
+	for (uint32_t d = 0; d < r->outer; d++) {
+		uint64_t steps = left / r->src_step[d];
+		r->index[d] = steps < r->count[d] ? steps : r->count[d] - 1;
+		left -= r->index[d] * r->src_step[d];
+		r->src += r->index[d] * r->src_step[d];
+		r->dst += r->index[d] * r->dst_step[d];
+	}
+	if (left >= r->length)
+		shd_runs_next(r);
+}
+
+int shd_runs_take(const runs *all, const uint8_t *bytes, uint64_t start, uint64_t len, sherd_error *err)
+{
+	if (!all->outer) {
+		uint64_t left = all->src + all->length - start;
+		return put_bytes(all, all->dst + (start - all->src), bytes, (size_t)(left < len ? left : len), err);
+	}
+	runs r = *all;
+	runs_seek(&r, start);
+	return scatter(&r, bytes, start, len, err);
 }
 
 /* Are the runs so far apart that what lies between them is better not read? */
@@ -159,7 +190,7 @@ int shd_runs_copy(runs *r, const sherd_reader *reader, uint64_t base, uint8_t *s
 		uint64_t whole = start + n;
 		while (!r->done && r->src + r->length <= whole) {
 			if (r->device)
-				TRY(shd_runs_put(r, r->dst, scratch + (r->src - start), (size_t)r->length, err));
+				TRY(runs_put(r, r->dst, scratch + (r->src - start), (size_t)r->length, err));
 			else
 				memcpy(r->dst, scratch + (r->src - start), (size_t)r->length);
 			shd_runs_next(r);

@@ -43,8 +43,9 @@ int shd_runs_fetch(const sherd_reader *reader, uint64_t at, size_t len, uint8_t 
 int shd_runs_release(const sherd_reader *reader, uint64_t at, size_t len, const uint8_t *scratch, const uint8_t *bytes,
                      sherd_error *err);
 
-/* Copies len bytes to an address of where the runs go. */
-int shd_runs_put(runs *r, uint8_t *dst, const uint8_t *src, size_t len, sherd_error *err);
+/* Copies what the runs, which are at their first, have of bytes [start, start+len) of the piece; start lies between
+ * their first byte and their end. Several threads may, of other bytes each. */
+int shd_runs_take(const runs *all, const uint8_t *bytes, uint64_t start, uint64_t len, sherd_error *err);
 
 /* Copies all runs from the piece that begins at byte `base` of the reader; scratch has RUNS_WINDOW
  * bytes, or those of the piece. */

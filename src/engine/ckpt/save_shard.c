@@ -126,7 +126,14 @@ static int rewrite(const sherd_ckpt_saver *s, const ckpt_shard_spec *spec, const
 	ckpt_written written;
 	anew.key = sherd_reader_key(there->shard.reader);
 	anew.time_ns = there->index.time_ns;
-	anew.digest = there->index.part_log ? SHERD_DIGEST_BLAKE3 : SHERD_DIGEST_SHA256;
+	bool blake3 = strlen(there->shard.checksum) > SHD_SHA256_HEX;
+	if (there->index.part_log != (blake3 ? SHD_CKPT_PART_LOG : 0))
+		return shd_in_object(
+			err,
+			shd_fail(err, SHERD_ECORRUPT, "bad-checksum",
+		                 "the shard is damaged, and its index is not as Sherd would write it anew"),
+			anew.key);
+	anew.digest = blake3 ? SHERD_DIGEST_BLAKE3 : SHERD_DIGEST_SHA256;
 	anew.replaces = sherd_reader_identity(there->shard.reader);
 	anew.wanted = wanted;
 	return shd_ckpt_write_shard(s->store, &anew, &written, err);

@@ -134,6 +134,11 @@ static int ckpt_shard_check_index(const ckpt_shard *s, const shd_ckpt_index *ind
 	if (index->count != s->tensors)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-count", s->data_offset - (s->four_byte ? 8 : 12),
 		                   "the head says %" PRIu32 " tensors, the index has %zu", s->tensors, index->count);
+	/* By the length: a head whose word is damaged is no reason to doubt the index. */
+	if (index->part_log && strlen(s->checksum) <= SHD_SHA256_HEX)
+		return shd_fail_at(
+			err, SHERD_ECORRUPT, "bad-index", s->data_offset + tensors_end,
+			"the index has values of parts, as BLAKE3 needs them; the head does not have BLAKE3");
 	if (index->part_log && index->value_count != tensors_end >> index->part_log)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-index", s->data_offset + tensors_end,
 		                   "the index has %zu values of parts, for %" PRIu64 " bytes in front of it",

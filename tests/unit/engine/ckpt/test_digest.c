@@ -313,6 +313,14 @@ TEST(a_head_that_says_another_digest_is_refused)
 	sherd_free(raw);
 }
 
+TEST(values_of_parts_without_blake3_in_the_head_are_refused)
+{
+	assert_ok(save(STORE, "a", SHERD_DIGEST_BLAKE3, false, NULL, err));
+	object_rehead(STORE, key_of(STORE, "a"), SHERD_DIGEST_BLAKE3, "x_shard_0.shard", SHERD_DIGEST_SHA256, TENSORS);
+	assert_refused(SHERD_ECORRUPT, "bad-index", load_alone(STORE, "x_shard_0.shard", err));
+	assert_int_equal(count_reasons(STORE, "x_shard_0.shard", "bad-index", NULL), 1);
+}
+
 /* BLAKE3 in the head of a shard whose index is of version 1, or that has none and a length of 4 bytes. */
 TEST(a_shard_without_values_is_checked_whole)
 {
@@ -346,6 +354,39 @@ TEST(a_shard_without_values_is_checked_whole)
 	assert_true(count_reasons(STORE, "x_shard_0.shard", "", NULL) > 0);
 	free(anew);
 	sherd_free(raw);
+}
+
+TEST(values_that_failed_once_are_not_looked_at_again)
+{
+	size_t len;
+	uint8_t got[3];
+	sherd_store *inner;
+	sherd_ckpt *c = NULL;
+	assert_ok(sherd_store_open_memory(&inner, err));
+	sherd_store *store = fail_store_over(inner);
+	assert_ok(save(store, "a", SHERD_DIGEST_BLAKE3, false, NULL, err));
+	uint8_t *raw = (uint8_t *)object_get(store, key_of(store, "a"), &len);
+	raw[len - SHD_CKPT_TRAILER_SIZE - 1] ^= 4;
+	mend(raw, len, false);
+	object_put(store, "x_shard_0.shard", raw, len);
+	assert_ok(sherd_ckpt_open_shard(&c, store, "x_shard_0.shard", NULL, err));
+	const sherd_ckpt_want want = {.tensor = sherd_ckpt_find(c, "first"), .buf = got};
+	const sherd_ckpt_load_options o = {.check = SHERD_CHECK_DIGEST};
+	uint64_t before = 0;
+	for (int turn = 0; turn < 2; turn++) {
+		sherd_error e = {0};
+		before = fail_store_read_bytes(store);
+		assert_int_equal(sherd_ckpt_load(c, &want, 1, &o, &e), SHERD_ECORRUPT);
+		assert_string_equal(e.reason, "bad-checksum");
+		assert_string_equal(e.object, "x_shard_0.shard");
+		assert_non_null(strstr(e.message, "values of parts"));
+	}
+	assert_int_equal(fail_store_read_bytes(store), before);
+	/* The tensor's own checksum is as good as before. */
+	assert_ok(sherd_ckpt_load(c, &want, 1, NULL, err));
+	sherd_ckpt_close(c);
+	sherd_free(raw);
+	sherd_store_close(store);
 }
 
 static bool stop_in_the_middle(void *arg, uint64_t done, uint64_t total)
@@ -457,6 +498,23 @@ TEST(a_damaged_shard_is_written_anew_with_the_digest_it_had)
 	sherd_free(whole);
 }
 
+TEST(a_damaged_shard_that_nobody_can_write_anew_is_left_alone)
+{
+	size_t len, now_len;
+	sherd_ckpt_save_result result;
+	assert_ok(save_rank(STORE, 0, SHERD_DIGEST_SHA256, &result, err));
+	object_rehead(STORE, "r_shard_0.shard", SHERD_DIGEST_SHA256, "r_shard_0.shard", SHERD_DIGEST_BLAKE3, 1);
+	char *there = object_get(STORE, "r_shard_0.shard", &len);
+	there[96] ^= 1;
+	object_put(STORE, "r_shard_0.shard", there, len);
+	assert_refused(SHERD_ECORRUPT, "bad-checksum", save_rank(STORE, 0, SHERD_DIGEST_BLAKE3, &result, err));
+	char *now = object_get(STORE, "r_shard_0.shard", &now_len);
+	assert_int_equal(now_len, len);
+	assert_memory_equal(now, there, len);
+	sherd_free(now);
+	sherd_free(there);
+}
+
 TEST(sets_with_blake3_are_repaired_resharded_and_replaced)
 {
 	size_t len, now_len;
@@ -538,6 +596,9 @@ int main(void)
 		CASE_IN_MEMORY(values_of_parts_must_make_the_digest),
 		CASE_IN_MEMORY(a_head_that_says_another_digest_is_refused),
 		CASE_IN_MEMORY(a_shard_without_values_is_checked_whole),
+		CASE_IN_MEMORY(values_that_failed_once_are_not_looked_at_again),
+		CASE_IN_MEMORY(values_of_parts_without_blake3_in_the_head_are_refused),
+		CASE_IN_MEMORY(a_damaged_shard_that_nobody_can_write_anew_is_left_alone),
 		CASE_IN_MEMORY(a_save_that_fails_or_is_cancelled_leaves_nothing),
 		CASE_IN_MEMORY(other_bytes_have_another_derived_id),
 		CASE_ON_BOTH(ranks_may_choose_different_digests),
