@@ -9,14 +9,26 @@
 
 enum { CHUNK = 1 << 20 };
 
+/* --range counts rows of a tensor that has them: how many end with a block? */
+static int inside_block(const cli_cat *cat, const sherd_dtype_info *type, sherd_error *err)
+{
+	const sherd_tensor *t = cat->tensor;
+	uint64_t row = 1, least = 1;
+	for (uint32_t d = 1; d < t->ndim; d++)
+		row = row * (t->shape[d] % type->block_elements) % type->block_elements;
+	while (least * row % type->block_elements)
+		least++;
+	return cli_fail(err, SHERD_EUNSUPPORTED, "inside-block",
+	                "%.100s is %s: --range must begin and end at multiples of %" PRIu64 " %s", t->name, type->name,
+	                least, t->ndim > 1 ? "rows" : "elements");
+}
+
 int cli_cat_blocks(const cli_cat *cat, cli_cat_fn *each, void *arg, sherd_error *err)
 {
 	const sherd_dtype_info *type = sherd_dtype_describe(cat->tensor->dtype);
 	uint32_t size = type->block_bytes, per = type->block_elements;
 	if (cat->first % per || cat->last % per)
-		return cli_fail(err, SHERD_EUNSUPPORTED, "inside-block",
-		                "%.100s is %s: --range must begin and end at multiples of %" PRIu32 " elements",
-		                cat->tensor->name, type->name, per);
+		return inside_block(cat, type, err);
 	CLI_AUTO_FREE uint8_t *buf = malloc(CHUNK);
 	if (!buf)
 		return cli_no_memory(err);

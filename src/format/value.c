@@ -114,6 +114,8 @@ static int take_item(shd_json *j, sherd_dtype type, shd_arena *arena, uint8_t *o
 		return take_integer(j, type, out, err);
 	double v;
 	TRY(take_real(j, &v, err));
+	if (type == SHERD_F32 && isfinite(v) && !isfinite((float)v))
+		return not_of_type(err);
 	if (type == SHERD_F64)
 		memcpy(out, &v, sizeof(v));
 	else

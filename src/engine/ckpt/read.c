@@ -103,8 +103,9 @@ static int no_such_tensor(size_t tensor, sherd_error *err)
 static int check_slice(const sherd_tensor *t, const uint64_t *at, const uint64_t *shape, sherd_error *err)
 {
 	if (!shd_dtype_box_fits(t->dtype, t->ndim, t->shape))
-		return shd_fail(err, SHERD_EUNSUPPORTED, "no-elements", "tensor '%.80s' is %s and cannot be sliced",
-		                t->name, sherd_tensor_type(t));
+		return shd_fail(err, SHERD_EUNSUPPORTED, "no-elements", "tensor '%.80s' is %s%s and cannot be sliced",
+		                t->name, sherd_tensor_type(t),
+		                shd_dtype_is_sized(t->dtype) ? ", its rows are no whole blocks," : "");
 	for (uint32_t d = 0; d < t->ndim; d++)
 		if (at[d] > t->shape[d] || shape[d] > t->shape[d] - at[d])
 			return shd_fail(err, SHERD_EINVAL, "bad-argument",

@@ -27,3 +27,6 @@ for from in k c.sdc; do
 done
 sherd convert m.safetensors x.npz
 echo $?
+tensors r.safetensors r:F4:2x3=#f107a0
+sherd cat r.safetensors r --range 0:1 --format raw
+echo $?
