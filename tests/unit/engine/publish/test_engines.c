@@ -435,10 +435,13 @@ static bool meet_another(const engine *e, bool locks, long nth)
 TEST(who_undoes_leaves_the_part_of_another_that_has_the_same_name)
 {
 	(void)memory_store_open(state);
-	for (size_t i = 0; i < COUNT_OF(engines); i++)
-		for (long nth = 1; engines[i].part; nth++)
-			if (!meet_another(&engines[i], true, nth) & !meet_another(&engines[i], false, nth))
-				break;
+	for (size_t i = 0; i < COUNT_OF(engines); i++) {
+		bool hit = engines[i].part;
+		for (long nth = 1; hit; nth++) {
+			hit = meet_another(&engines[i], true, nth);
+			hit = meet_another(&engines[i], false, nth) || hit;
+		}
+	}
 	(void)memory_store_close(state);
 }
 
