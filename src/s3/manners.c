@@ -95,6 +95,7 @@ static int manners_try(asking *a, const char *method, const char *name, const ch
 			rc = shd_s3_call_refuse(a->s, &call, err);
 		shd_s3_call_end(a->s, &call);
 	}
+	a->value = NULL; /* the caller's */
 	return rc;
 }
 
