@@ -122,20 +122,27 @@ static int ckpt_claim_judge(void *arg, shd_str text, sherd_error *err)
 }
 
 /* What waits for its ranks is not dead, unless it has waited for too long. */
+static int ckpt_claim_may_clear(void *arg, shd_str text, sherd_error *err)
+{
+	const ckpt_claiming *k = arg;
+	shd_ckpt_claim claim;
+	ckpt_waiting w = {0};
+	bool valid;
+	uint64_t most = k->force->take_over ? 1 : k->force->waiting_ns;
+	TRY(claim_decode(text, &claim, &valid, err));
+	if (valid)
+		TRY(shd_ckpt_waiting(k->store, k->prefix, &claim, &w, err));
+	return w.waiting && (!most || w.age_ns < most - 1) ? still_waiting(&claim, &w, err) : SHERD_OK;
+}
+
 static int ckpt_claim_clear(void *arg, shd_str text, sherd_error *err)
 {
 	const ckpt_claiming *k = arg;
 	shd_ckpt_claim claim;
-	ckpt_waiting w;
 	bool valid;
-	uint64_t most = k->force->take_over ? 1 : k->force->waiting_ns;
+	TRY(ckpt_claim_may_clear(arg, text, err));
 	TRY(claim_decode(text, &claim, &valid, err));
-	if (!valid)
-		return SHERD_OK;
-	TRY(shd_ckpt_waiting(k->store, k->prefix, &claim, &w, err));
-	if (w.waiting && (!most || w.age_ns < most - 1))
-		return still_waiting(&claim, &w, err);
-	return shd_ckpt_clear(k->store, k->prefix, &claim, k->meter, err);
+	return valid ? shd_ckpt_clear(k->store, k->prefix, &claim, k->meter, err) : SHERD_OK;
 }
 
 /* Who takes over leaves the shards of the other alone until its own are published. */
@@ -157,6 +164,7 @@ static shd_claim_rules rules_of(ckpt_claiming *k)
 	return (shd_claim_rules){.mode = SHERD_LOCK_SHARED,
 	                         .force = k->force->take_over,
 	                         .judge = ckpt_claim_judge,
+	                         .may_clear = ckpt_claim_may_clear,
 	                         .clear = ckpt_claim_clear,
 	                         .held = ckpt_claim_held,
 	                         .arg = k,

@@ -57,7 +57,7 @@ void shd_ckpt_waiting_text(const ckpt_waiting *w, uint32_t world, char out[SHD_C
 /* What stands under the prefix as a claim. */
 typedef struct ckpt_claim_look {
 	bool there;
-	bool lives; /* somebody holds it, or nobody can tell */
+	bool lives; /* somebody holds it, or may */
 	bool valid; /* it can be read */
 	shd_ckpt_claim claim;
 	ckpt_waiting waiting; /* unless it lives */

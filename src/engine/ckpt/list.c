@@ -5,6 +5,7 @@
 #include "base/meter.h"
 #include "engine/ckpt/ckpt.h"
 #include "engine/ckpt/claim.h"
+#include "engine/ckpt/clear.h"
 #include "engine/ckpt/metadata.h"
 #include "format/ckpt/name.h"
 
@@ -240,6 +241,14 @@ static int describe_claim(looking *g, const seen *s, listed *into, bool *gone, s
 	return out->problem ? SHERD_OK : shd_fail_nomem(err);
 }
 
+/* What was cleared or removed where nobody can lock: beside it may be a claim, and shards. */
+static bool has_vacant(const looking *g, const seen *s)
+{
+	ckpt_committed now;
+	return (s->claim || s->bytes > s->metadata_bytes) &&
+	       shd_ckpt_committed(g->store, s->prefix, &now, NULL) == SHERD_OK && !now.there && *now.identity;
+}
+
 /* 1 when the set went away, or was never finished, while we looked. */
 static int ckpt_list_describe(looking *g, const seen *s, listed *into, sherd_error *err)
 {
@@ -250,7 +259,8 @@ static int ckpt_list_describe(looking *g, const seen *s, listed *into, sherd_err
 	if (s->metadata) {
 		int rc = describe_metadata(g, s, into, err);
 		bool claimed = s->claim && out->state == SHERD_CKPT_COMMITTED;
-		return rc || !claimed ? rc : describe_claim(g, s, into, &gone, err);
+		if (rc <= 0 || !has_vacant(g, s))
+			return rc || !claimed ? rc : describe_claim(g, s, into, &gone, err);
 	}
 	out->state = SHERD_CKPT_ORPHANED;
 	if (s->claim)

@@ -82,9 +82,9 @@ static standing published_as(const sherd_ckpt_saver *s, int rc)
 	standing its = standing_of(s, &now);
 	if (rc == SHERD_EUNKNOWN)
 		return MAY_BE_OURS;
-	/* The C# layout has no set id; but nothing was there before, and EEXIST would tell of another's. */
+	/* The C# layout has no set id; but nothing was there before, and a refusal would tell of another's. */
 	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
-		return now.there && rc != SHERD_EEXIST ? MAY_BE_OURS : IS_NOT_OURS;
+		return now.there && rc != SHERD_EEXIST && rc != SHERD_ECONFLICT ? MAY_BE_OURS : IS_NOT_OURS;
 	return its;
 }
 
@@ -122,11 +122,15 @@ static int taken_over(const sherd_ckpt_saver *s, sherd_error *err)
 	                     s->prefix);
 }
 
-/* By a set that was published first, or by what no store takes for an object. */
+/* By a set that was published first, or by whoever took us for dead and cleared, or by what no store takes for an
+ * object. */
 static int name_is_taken(const sherd_ckpt_saver *s, sherd_error *err)
 {
-	ckpt_committed now;
-	if (shd_ckpt_committed(s->store, s->prefix, &now, NULL) == SHERD_OK && !now.there)
+	ckpt_committed now = {.there = true};
+	(void)shd_ckpt_committed(s->store, s->prefix, &now, NULL);
+	if (!now.there && *now.identity)
+		return taken_over(s, err);
+	if (!now.there)
 		return shd_in_object(err,
 		                     shd_fail(err, SHERD_EEXIST, "cannot-replace",
 		                              "a folder, or something else, has the name of the metadata"),

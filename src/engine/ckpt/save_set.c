@@ -4,7 +4,9 @@
 #include "base/arena.h"
 #include "base/pool.h"
 #include "base/time.h"
+#include "engine/ckpt/saver.h"
 #include "engine/ckpt/write.h"
+#include "engine/publish/head.h"
 #include "format/ckpt/meta.h"
 #include "format/ckpt/name.h"
 
@@ -77,7 +79,13 @@ static int publish_csharp(const set_save *g, sherd_store *store, const char *pre
 	shd_ckpt_name_metadata(&key, prefix);
 	TRY(shd_buf_check(&text, err));
 	TRY(shd_buf_check(&key, err));
-	return sherd_store_put(store, (const char *)key.data, SHERD_WRITE_NEW, text.data, text.len, err);
+	shd_published now;
+	const shd_publication head = {.store = store,
+	                              .key = (const char *)key.data,
+	                              .base = g->saver->before.identity,
+	                              .text = text.data,
+	                              .len = text.len};
+	return shd_head_publish(&head, &now, err);
 }
 
 static int finish_csharp(set_save *g, sherd_store *store, const char *prefix, const sherd_ckpt_save_options *o,

@@ -59,8 +59,8 @@ int shd_ckpt_claim_look(sherd_store *store, const char *prefix, ckpt_claim_look 
 	ckpt_claim_look look = {0};
 	shd_ckpt_name_claim(&key, prefix);
 	TRY(shd_buf_check(&key, err));
-	int rc = SHERD_ECONFLICT;
-	if (sherd_store_caps(store) & SHERD_CAP_LOCK)
+	int rc = shd_claim_has_lapsed(store, (const char *)key.data) ? SHERD_OK : SHERD_ECONFLICT;
+	if (shd_can_lock(store))
 		rc = sherd_store_lock(&lock, store, (const char *)key.data, SHERD_LOCK_EXCLUSIVE, err);
 	look.lives = rc == SHERD_ECONFLICT;
 	if (rc == SHERD_OK || look.lives)

@@ -115,14 +115,18 @@ static int files_of_claim(shd_str text, uint32_t *out, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* Where nobody can lock, a slow save would not notice: its first file has no place to be vacant in. */
+static int save_sdnb_may_clear(void *arg, shd_str text, sherd_error *err)
+{
+	(void)arg, (void)text;
+	return shd_fail(err, SHERD_ECONFLICT, "conflict", "somebody may be saving; remove this object if that is dead");
+}
+
 /* What a dead save left: its files, unless the first one made them a set. */
 static int save_sdnb_clear_dead(void *arg, shd_str text, sherd_error *err)
 {
 	const set *s = arg;
 	set dead = {.store = s->store, .base = s->base};
-	if (!shd_can_lock(s->store)) /* a slow one would not notice: its first file has no place to be vacant in */
-		return shd_fail(err, SHERD_ECONFLICT, "conflict",
-		                "somebody may be saving; remove this object if that is dead");
 	bool committed = true;
 	int rc = files_of_claim(text, &dead.files, err);
 	if (rc == SHERD_OK && dead.files)
@@ -151,7 +155,10 @@ static int save_sdnb_claim(set *s, shd_arena *arena, sherd_error *err)
 	const char *name = (const char *)key.data;
 	sherd_error failure;
 	bool saving;
-	const shd_claim_rules rules = {.mode = SHERD_LOCK_EXCLUSIVE, .clear = save_sdnb_clear_dead, .arg = s};
+	const shd_claim_rules rules = {.mode = SHERD_LOCK_EXCLUSIVE,
+	                               .may_clear = save_sdnb_may_clear,
+	                               .clear = save_sdnb_clear_dead,
+	                               .arg = s};
 	TRY(shd_claim_clear(s->store, name, &rules, err));
 	int rc = check_free(s, arena, &failure);
 	if (rc < 0) {

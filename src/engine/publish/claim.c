@@ -130,14 +130,17 @@ static int remove_seen(const shd_claim *c, const char *identity, sherd_error *er
 	return rc == SHERD_ECONFLICT ? SHERD_OK : rc;
 }
 
-/* Where nobody can lock, a save that began a day ago, by the store's clock, counts as dead. That says who may try:
- * whoever clears after it changes the head first. */
-static bool has_lapsed(const shd_claim *c)
+bool shd_claim_has_lapsed(sherd_store *store, const char *key)
 {
 	const int64_t lease_ns = 86400 * INT64_C(1000000000);
 	sherd_stat stat;
-	return sherd_store_stat(&stat, c->store, publish_claim_name_of(c), NULL) == SHERD_OK && stat.mtime_ns &&
-	       sherd_store_now(c->store) - lease_ns > stat.mtime_ns;
+	return sherd_store_stat(&stat, store, key, NULL) == SHERD_OK && stat.mtime_ns &&
+	       sherd_store_now(store) - lease_ns > stat.mtime_ns;
+}
+
+static bool has_lapsed(const shd_claim *c)
+{
+	return shd_claim_has_lapsed(c->store, publish_claim_name_of(c));
 }
 
 /* 1 when nobody else can join the claim or clear after it: under its lock, or because it is written anew; 0 when it
@@ -165,6 +168,10 @@ static int publish_claim_clear_dead(const shd_claim *c, const shd_head *there, c
                                     sherd_error *err)
 {
 	shd_claim alone = {.store = c->store, .key = c->key};
+	if (!shd_can_lock(c->store) && !has_lapsed(c))
+		return 1;
+	if (!shd_can_lock(c->store) && rules->may_clear)
+		TRY(rules->may_clear(rules->arg, text_of(there), err));
 	int rc = get_alone(&alone, there, err);
 	if (rc == 2)
 		return 1;

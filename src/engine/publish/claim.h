@@ -31,6 +31,9 @@ typedef struct shd_claim_rules {
 	bool force;           /* held() may say that a living one is taken over */
 	/* 1: it is ours as well, and is joined; 0: it goes, if it is dead. NULL: 0 */
 	int (*judge)(void *arg, shd_str text, sherd_error *err);
+	/* Where nobody can lock: may it be cleared, although it counts as dead? Asked before the claim is written anew,
+	 * from when on it would count as living for another day. NULL: yes */
+	int (*may_clear)(void *arg, shd_str text, sherd_error *err);
 	/* Clears what its save left, which is dead, while nobody else can claim. NULL: nothing has to be. */
 	int (*clear)(void *arg, shd_str text, sherd_error *err);
 	/* Its save lives, or may: SHERD_ECONFLICT, in words; or SHERD_OK: it is taken over. NULL: the former */
@@ -43,6 +46,9 @@ typedef struct shd_claim_rules {
  * has succeeded. SHERD_ECONFLICT when another save lives, or may live where the store cannot lock. */
 int shd_claim_take(shd_claim *out, sherd_store *store, const char *key, const shd_buf *text,
                    const shd_claim_rules *rules, sherd_error *err);
+/* Where nobody can lock, a save that began a day ago, by the store's clock, counts as dead. That says who may try:
+ * whoever clears after it changes the head first. */
+bool shd_claim_has_lapsed(sherd_store *store, const char *key);
 /* What a dead save left goes, and its claim, if there is one; failures as above. A save that looks afterwards which of
  * its names are taken, and claims then, never claims what another has made. */
 int shd_claim_clear(sherd_store *store, const char *key, const shd_claim_rules *rules, sherd_error *err);

@@ -287,7 +287,11 @@ static void outlive(const engine *e, sherd_store *far)
 	assert_int_equal(e->save(far, NULL), SHERD_ECONFLICT);
 	late_store_set_ahead(far, 25 * HOUR_S * INT64_C(1000000000));
 	if (e->mute) { /* whose head has no place to be vacant in */
+		sherd_stat before, now;
+		assert_ok(sherd_store_stat(&before, store, e->claim, err));
 		assert_refused(SHERD_ECONFLICT, "conflict", e->save(far, err));
+		assert_ok(sherd_store_stat(&now, store, e->claim, err));
+		assert_string_equal(now.identity, before.identity);
 		assert_int_equal(late_store_deliver(far), 1);
 		assert_whole(e);
 		return;

@@ -1,5 +1,5 @@
-/* Removals of checkpoints while somebody is not as dead as it seems: nothing that it publishes lacks a shard, and
- * nothing that another made meanwhile goes. */
+/* Removals of checkpoints, and saves, while somebody is not as dead as it seems: nothing that it publishes lacks a
+ * shard, and nothing that another made meanwhile goes. */
 #include "support/ckpt_place.h"
 #include "support/ckpt_sample.h"
 #include "support/fail_store.h"
@@ -123,6 +123,98 @@ TEST(a_removal_leaves_what_has_the_name_of_a_shard_by_now)
 		nth++;
 }
 
+/* ---- what else a claim and a vacant head mean where nobody can lock */
+
+static const int64_t day_ns = 25 * 3600 * INT64_C(1000000000);
+
+static void assert_listed(const char *state)
+{
+	sherd_ckpt_list *list = NULL;
+	assert_ok(sherd_ckpt_list_open(&list, far, "", NULL, err));
+	assert_int_equal(sherd_ckpt_list_count(list), 1);
+	assert_string_equal(sherd_ckpt_state_name(sherd_ckpt_list_at(list, 0)->state), state);
+	sherd_ckpt_list_close(list);
+}
+
+static int prune(sherd_error *err)
+{
+	return sherd_ckpt_prune(far, "", &(sherd_ckpt_prune_options){.keep = 1}, err);
+}
+
+TEST(a_save_without_locks_is_dead_after_a_day_to_who_lists_and_prunes)
+{
+	(void)state;
+	save_slowly(1);
+	assert_listed("saving");
+	assert_ok(prune(err));
+	assert_int_equal(object_count(store, "c_shard_"), 2);
+	late_store_set_ahead(far, day_ns);
+	assert_listed("dead");
+	assert_ok(prune(err));
+	assert_keys(store, "c.metadata.json");
+	assert_int_equal(late_store_deliver(far), 0);
+}
+
+static void put_vacant(void)
+{
+	object_put(store, "c.metadata.json", "{\"vacant\":\"0123456789abcdef\"}\n", 30);
+}
+
+TEST(what_lies_beside_a_vacant_head_is_listed)
+{
+	(void)state;
+	put_vacant();
+	save_slowly(1);
+	assert_listed("saving");
+	assert_ok(sherd_store_remove(store, "c.saving", err));
+	assert_listed("orphaned");
+}
+
+TEST(the_csharp_layout_replaces_a_vacant_head)
+{
+	(void)state;
+	SHD_AUTO(ckpt_sample, ckpt_sample_free) sample = ckpt_sample_csharp(1, 2);
+	const sherd_ckpt_save_options o = {.world = 2, .layout = SHERD_CKPT_LAYOUT_CSHARP};
+	put_vacant();
+	assert_ok(sherd_ckpt_save(far, "c", sample->shards, &o, err));
+	assert_listed("committed");
+}
+
+static sherd_ckpt_saver *begin(uint64_t seed)
+{
+	SHD_AUTO(ckpt_sample, ckpt_sample_free) sample = ckpt_sample_small(seed, 2);
+	const sherd_ckpt_save_options o = ckpt_sample_options(sample, 1);
+	sherd_ckpt_saver *s = NULL;
+	assert_ok(sherd_ckpt_saver_open(&s, far, "c", &o, err));
+	assert_ok(sherd_ckpt_saver_shard(s, 0, sample->shards[0].items, sample->shards[0].count, err));
+	return s;
+}
+
+TEST(a_first_save_that_was_cleared_is_told_so)
+{
+	(void)state;
+	SHD_AUTO(ckpt_sample, ckpt_sample_free) sample = ckpt_sample_small(1, 2);
+	sherd_ckpt_saver *s = begin(1);
+	assert_ok(sherd_ckpt_saver_shard(s, 1, sample->shards[1].items, sample->shards[1].count, err));
+	put_vacant();
+	assert_refused(SHERD_ECONFLICT, "conflict", sherd_ckpt_saver_finish(s, NULL, err));
+}
+
+TEST(a_claim_that_may_not_be_cleared_is_not_written_anew)
+{
+	(void)state;
+	bool committed = true;
+	sherd_stat before, now;
+	assert_ok(sherd_ckpt_saver_finish(begin(1), &committed, err));
+	assert_false(committed);
+	late_store_set_ahead(far, day_ns);
+	assert_listed("waiting");
+	assert_ok(sherd_store_stat(&before, store, "c.saving", err));
+	assert_refused(SHERD_ECONFLICT, "waiting", save(far, 2, err));
+	assert_ok(sherd_store_stat(&now, store, "c.saving", err));
+	assert_string_equal(now.identity, before.identity);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +224,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(orphans_that_are_removed_are_not_published_afterwards, far_open,
 	                                        far_close),
 		cmocka_unit_test_setup_teardown(strays_that_are_removed_are_not_published_afterwards, far_open,
+	                                        far_close),
+		cmocka_unit_test_setup_teardown(a_save_without_locks_is_dead_after_a_day_to_who_lists_and_prunes,
+	                                        far_open, far_close),
+		cmocka_unit_test_setup_teardown(what_lies_beside_a_vacant_head_is_listed, far_open, far_close),
+		cmocka_unit_test_setup_teardown(the_csharp_layout_replaces_a_vacant_head, far_open, far_close),
+		cmocka_unit_test_setup_teardown(a_first_save_that_was_cleared_is_told_so, far_open, far_close),
+		cmocka_unit_test_setup_teardown(a_claim_that_may_not_be_cleared_is_not_written_anew, far_open,
 	                                        far_close),
 		cmocka_unit_test(a_removal_leaves_what_has_the_name_of_a_shard_by_now),
 	};
