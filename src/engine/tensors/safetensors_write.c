@@ -1,5 +1,4 @@
 #include "engine/tensors/bundle.h"
-#include "codec/json.h"
 #include "engine/tensors/files.h"
 #include "engine/tensors/set.h"
 #include "format/tensor/safetensors.h"
@@ -32,7 +31,8 @@ static int texts_of(shd_conversion *c, const sherd_pair **out, size_t *count, sh
 	return SHERD_OK;
 }
 
-/* An index holds values as JSON does; the text of one is its JSON, but for reals that JSON has no number for. */
+/* An index holds values as JSON does; the text of one is its JSON, but for reals that JSON has no number for. What
+ * nests too deep for an index stays a text. */
 static int values_of(shd_conversion *c, shd_safetensors_index *index, sherd_error *err)
 {
 	const sherd_value *values;
@@ -42,7 +42,7 @@ static int values_of(shd_conversion *c, shd_safetensors_index *index, sherd_erro
 		return shd_fail_nomem(err);
 	index->values = out;
 	for (size_t i = 0; i < n; i++)
-		if (shd_json_check(values[i].text, strlen(values[i].text), NULL, NULL) == SHERD_OK)
+		if (shd_safetensors_index_check_value(values[i].text, NULL) == SHERD_OK)
 			out[index->value_count++] = (sherd_pair){values[i].key, values[i].text};
 	return texts_of(c, &index->pairs, &index->pair_count, err);
 }

@@ -1,5 +1,6 @@
 #include "format/ckpt/about.h"
 
+#include "base/limits.h"
 #include "base/map.h"
 
 #include <math.h>
@@ -14,6 +15,29 @@ static const char *const own_keys[][12] = {
 	[SHD_CKPT_OBJECT_TRAINING] = {"epoch", "step", "learningRate", "optimizerType", "optimizerState"},
 	[SHD_CKPT_OBJECT_TENSOR] = {"name", "shape", "dataType", "offset", "size", "globalShape", "globalOffset"},
 };
+
+/* How deep the object lies in the metadata, whose own braces count as one. */
+static const uint32_t object_depth[] = {
+	[SHD_CKPT_OBJECT_TOP] = 1,
+	[SHD_CKPT_OBJECT_SHARDING] = 2,
+	[SHD_CKPT_OBJECT_TRAINING] = 2,
+	[SHD_CKPT_OBJECT_TENSOR] = 5,
+};
+enum { VALUE_DEPTH = 3 }; /* of an object that is a value in one of those in the middle */
+
+/* What text may nest by itself so that the metadata, with it at this depth, is within the limits. */
+static sherd_limits limits_at(const sherd_limits *limits, uint32_t depth)
+{
+	sherd_limits l = limits ? *limits : generous;
+	l = shd_limits_or_default(&l);
+	l.depth = l.depth > depth ? l.depth - (depth - 1) : 1;
+	return l;
+}
+
+static bool is_too_deep(const sherd_error *e)
+{
+	return e->code == SHERD_ELIMIT && strcmp(e->reason, "too-deep") == 0;
+}
 
 static bool is_own_key(shd_ckpt_object object, shd_str key)
 {
@@ -48,12 +72,15 @@ int shd_ckpt_members_check(const char *members, shd_ckpt_object object, const sh
 		return SHERD_OK;
 	shd_buf_printf(&text, "{%s}", members);
 	TRY(shd_buf_check(&text, err));
-	int rc = shd_json_open(&j, text.data, text.len, limits ? limits : &generous, &inner);
+	sherd_limits within = limits_at(limits, object_depth[object]);
+	int rc = shd_json_open(&j, text.data, text.len, &within, &inner);
 	if (rc == SHERD_OK)
 		rc = check_keys(j, object, code, &inner);
 	shd_json_close(j);
 	if (rc == SHERD_OK || rc == SHERD_ENOMEM)
 		return rc == SHERD_OK ? rc : shd_fail_nomem(err);
+	if (is_too_deep(&inner))
+		return shd_fail(err, code, "too-deep", "further members are %s levels", inner.message);
 	if (rc == (int)code && strcmp(inner.reason, "duplicate-key") == 0)
 		return shd_fail(err, code, "duplicate-key", "%s", inner.message);
 	return shd_fail(err, code, "bad-json", "further members are no JSON: %s", inner.message);
@@ -403,9 +430,13 @@ static int check_object(const char *what, const char *json, sherd_error *err)
 {
 	if (!json)
 		return SHERD_OK;
-	int rc = shd_json_check(json, strlen(json), &generous, err);
+	sherd_error inner = {0};
+	sherd_limits within = limits_at(NULL, VALUE_DEPTH);
+	int rc = shd_json_check(json, strlen(json), &within, &inner);
 	if (rc == SHERD_ENOMEM)
-		return rc;
+		return shd_pass(err, rc, &inner);
+	if (rc < 0 && is_too_deep(&inner))
+		return shd_fail(err, SHERD_EINVAL, "too-deep", "%s is %s levels", what, inner.message);
 	if (json[0] != '{' || rc < 0)
 		return shd_fail(err, SHERD_EINVAL, "bad-json", "%s is no JSON object", what);
 	return SHERD_OK;

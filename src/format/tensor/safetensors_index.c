@@ -238,13 +238,20 @@ static int tensor_safetensors_index_check_key(const char *key, shd_map *seen, sh
 	return ok ? SHERD_OK : shd_fail_nomem(err);
 }
 
+int shd_safetensors_index_check_value(const char *json, sherd_error *err)
+{
+	sherd_limits within = shd_limits_or_default(NULL);
+	within.depth -= 2; /* the document, and metadata in it */
+	return shd_json_check(json, strlen(json), &within, err);
+}
+
 /* Keys of values are put into named, whose pairs are left out. */
 static int tensor_safetensors_index_check_pairs(const shd_safetensors_index *index, shd_map *named, sherd_error *err)
 {
 	SHD_DONE(shd_map_done) shd_map seen = {0};
 	for (size_t i = 0; i < index->value_count; i++) {
 		TRY(tensor_safetensors_index_check_key(index->values[i].key, named, err));
-		TRY(shd_json_check(index->values[i].value, strlen(index->values[i].value), NULL, err));
+		TRY(shd_safetensors_index_check_value(index->values[i].value, err));
 	}
 	for (size_t i = 0; i < index->pair_count; i++) {
 		TRY(tensor_safetensors_index_check_key(index->pairs[i].key, &seen, err));

@@ -37,6 +37,9 @@ typedef struct shd_safetensors_index {
 int shd_safetensors_index_decode(const void *data, size_t len, const sherd_limits *limits, shd_arena *arena,
                                  shd_safetensors_index *out, sherd_error *err);
 
+/* Is it JSON that the document can hold as a value, within the default limits? */
+int shd_safetensors_index_check_value(const char *json, sherd_error *err);
+
 /* Appends the document, tensors sorted by name, sealed (codec/seal.h). metadata gets the values as they are, then the
  * pairs whose keys are not among those. */
 int shd_safetensors_index_encode(const shd_safetensors_index *index, shd_buf *out, sherd_error *err);

@@ -202,6 +202,54 @@ TEST(pieces_that_do_not_tile_are_not_published)
 	}
 }
 
+/* So many levels of arrays, as a member or as a value. */
+static const char *nest(char *room, const char *begin, int levels, const char *end)
+{
+	char *p = stpcpy(room, begin);
+	memset(p, '[', (size_t)levels);
+	memset(p + levels, ']', (size_t)levels);
+	(void)strcpy(p + 2 * levels, end);
+	return room;
+}
+
+/* Whatever is accepted can be read: text is written deeper than it stands by itself. */
+TEST(json_is_as_deep_as_the_metadata_may_be_and_no_deeper)
+{
+	static const struct {
+		size_t at; /* in about; SIZE_MAX: in the tensor */
+		int most;
+		bool value;
+	} places[] = {
+		{offsetof(sherd_ckpt_about, extra), 63, false},
+		{offsetof(sherd_ckpt_about, sharding_extra), 62, false},
+		{offsetof(sherd_ckpt_about, training_extra), 62, false},
+		{offsetof(sherd_ckpt_about, strategy_info), 61, true},
+		{offsetof(sherd_ckpt_about, optimizer_state), 61, true},
+		{SIZE_MAX, 59, false},
+	};
+	for (size_t i = 0; i < 2 * COUNT_OF(places); i++) {
+		char room[200], prefix[] = {(char)('a' + i), 0};
+		int levels = places[i / 2].most + (int)(i % 2);
+		const char *text =
+			places[i / 2].value ? nest(room, "{\"k\": ", levels, "}") : nest(room, "\"k\": ", levels, "");
+		sherd_ckpt_about about = {0};
+		sherd_ckpt_item item = {.tensor = {"t", SHERD_U8, 0, NULL, 1}, .data = "x"};
+		sherd_ckpt_shard_items shard = {&item, 1};
+		SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
+		if (places[i / 2].at == SIZE_MAX)
+			item.extra = text;
+		else
+			memcpy((char *)&about + places[i / 2].at, &text, sizeof(text));
+		const sherd_ckpt_save_options o = {.about = &about};
+		if (i % 2) {
+			assert_refused(SHERD_EINVAL, "too-deep", sherd_ckpt_save(STORE, prefix, &shard, &o, err));
+			continue;
+		}
+		assert_ok(sherd_ckpt_save(STORE, prefix, &shard, &o, err));
+		assert_ok(sherd_ckpt_open(&c, STORE, prefix, NULL, err));
+	}
+}
+
 TEST(bad_options_are_refused)
 {
 	SAMPLE s = ckpt_sample_small(1, 1);
@@ -240,6 +288,7 @@ int main(void)
 		CASE_ON_BOTH(a_source_that_fails_leaves_nothing),
 		CASE_IN_MEMORY(bad_items_are_refused_before_anything_is_written),
 		CASE_ON_BOTH(pieces_that_do_not_tile_are_not_published),
+		CASE_IN_MEMORY(json_is_as_deep_as_the_metadata_may_be_and_no_deeper),
 		CASE_IN_MEMORY(bad_options_are_refused),
 	};
 	return cmocka_run_group_tests_name("ckpt_save", tests, NULL, NULL);

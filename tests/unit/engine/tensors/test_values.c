@@ -21,17 +21,22 @@ static const sherd_value values[] = {
 	{"tokens", SHERD_UTF8, true, 2, tokens},
 };
 
-static void save(const char *prefix)
+static void save_these(const char *prefix, const sherd_value *list, size_t count)
 {
 	static const uint8_t byte[1];
 	const sherd_ckpt_item item = {.tensor = {"t", SHERD_U8, 0, NULL, 1}, .data = byte};
 	const sherd_ckpt_shard_items shard = {&item, 1};
 	sherd_pair *pairs;
 	sherd_ckpt_about about = {0};
-	assert_ok(sherd_pairs_of_values(&pairs, &about.field_count, values, COUNT_OF(values), err));
+	assert_ok(sherd_pairs_of_values(&pairs, &about.field_count, list, count, err));
 	about.fields = pairs;
 	assert_ok(sherd_ckpt_save(store, prefix, &shard, &(sherd_ckpt_save_options){.about = &about}, err));
 	sherd_free(pairs);
+}
+
+static void save(const char *prefix)
+{
+	save_these(prefix, values, COUNT_OF(values));
 }
 
 static const char *text_of(const sherd_bundle *b, const char *key)
@@ -104,6 +109,27 @@ TEST(a_safetensors_file_holds_their_texts)
 	assert_string_equal(text_of(b, "tokens"), "[\"a\", \"b\\n\"]");
 }
 
+/* JSON that nests as deep as a reader allows is too deep in an index, where it lies deeper: a text then. */
+TEST(json_too_deep_for_an_index_is_a_text_there)
+{
+	for (size_t levels = 62; levels <= 64; levels++) {
+		char deep[129] = {0}, from[] = {'f', (char)levels, 0}, to[] = {'t', (char)levels, 0};
+		const sherd_value list[] = {{"config", SHERD_DTYPE_NONE, false, 0, NULL, deep}};
+		const sherd_value *got;
+		BUNDLE a = NULL;
+		BUNDLE b = NULL;
+		memset(deep, '[', levels);
+		memset(deep + levels, ']', levels);
+		save_these(from, list, 1);
+		assert_ok(sherd_bundle_open(&a, store, from, NULL, err));
+		assert_int_equal(sherd_bundle_values(&got, a), 1);
+		assert_ok(sherd_convert(a, store, to, SHERD_FORMAT_SAFETENSORS_INDEX, NULL, err));
+		assert_ok(sherd_bundle_open(&b, store, to, NULL, err));
+		assert_string_equal(text_of(b, "config"), deep);
+		assert_int_equal(sherd_bundle_values(&got, b), levels == 62);
+	}
+}
+
 TEST(a_selection_and_another_number_of_shards_keep_them)
 {
 	BUNDLE from = NULL;
@@ -125,6 +151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(formats_that_hold_types_keep_them),
 		CASE(a_safetensors_file_holds_their_texts),
+		CASE(json_too_deep_for_an_index_is_a_text_there),
 		CASE(a_selection_and_another_number_of_shards_keep_them),
 	};
 	return cmocka_run_group_tests_name("values", tests, NULL, NULL);
