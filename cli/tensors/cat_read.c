@@ -6,7 +6,10 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+/* Reads end at multiples of it: those are chunks of a container, which it holds against their CRC when they are wanted
+ * whole. */
 enum { CHUNK = 1 << 20 };
 
 /* --range counts rows of a tensor that has them: how many end with a block? */
@@ -29,16 +32,21 @@ int cli_cat_blocks(const cli_cat *cat, cli_cat_fn *each, void *arg, sherd_error 
 	uint32_t size = type->block_bytes, per = type->block_elements;
 	if (cat->first % per || cat->last % per)
 		return inside_block(cat, type, err);
-	CLI_AUTO_FREE uint8_t *buf = malloc(CHUNK);
+	CLI_AUTO_FREE uint8_t *buf = malloc((size_t)CHUNK + size);
 	if (!buf)
 		return cli_no_memory(err);
-	for (uint64_t at = cat->first / per; at < cat->last / per && !cli_out_failed();) {
-		uint64_t left = cat->last / per - at, most = CHUNK / size;
-		size_t n = (size_t)(left < most ? left : most);
+	size_t held = 0; /* bytes of a block whose end is not read yet */
+	uint64_t end = cat->last / per * size;
+	for (uint64_t at = cat->first / per * size; at < end && !cli_out_failed();) {
+		uint64_t stop = (at / CHUNK + 1) * CHUNK;
+		size_t n = (size_t)((stop < end ? stop : end) - at);
 		TRY(cli_watch_check(err));
-		TRY(sherd_bundle_read(cat->bundle, cat->index, at * size, buf, n * size, err));
-		TRY(each(arg, buf, n, err));
+		TRY(sherd_bundle_read(cat->bundle, cat->index, at, buf + held, n, err));
 		at += n;
+		held += n;
+		TRY(each(arg, buf, held / size, err));
+		memmove(buf, buf + held / size * size, held % size);
+		held %= size;
 	}
 	return SHERD_OK;
 }
