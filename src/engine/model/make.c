@@ -1,6 +1,7 @@
 #include "engine/model/model.h"
 
 #include "base/dtype.h"
+#include "codec/json.h"
 #include "format/samediff/encode.h"
 #include "format/samediff/graph.h"
 #include "format/samediff/hash.h"
@@ -100,6 +101,19 @@ static int rename_array(size_t *array, void *arg, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* As a container's reader takes it: strings have their offsets, and the name of a type is text. */
+static bool array_bytes(const sherd_tensor *t, uint64_t *bytes)
+{
+	uint64_t texts;
+	size_t bad;
+	*bytes = t->bytes;
+	if (t->dtype == SHERD_OPAQUE)
+		return shd_utf8_valid(t->type_name, strlen(t->type_name), &bad);
+	if (t->dtype == SHERD_UTF8)
+		return sherd_tensor_bytes(&texts, SHERD_U8, t->ndim, t->shape) && texts < t->bytes / 8;
+	return sherd_tensor_bytes(bytes, t->dtype, t->ndim, t->shape);
+}
+
 static int copy_arrays(sherd_model *m, const sherd_model_parts *parts, sherd_error *err)
 {
 	sherd_tensor *arrays = shd_arena_alloc(&m->arena, parts->array_count + 1, sizeof(*arrays));
@@ -107,13 +121,12 @@ static int copy_arrays(sherd_model *m, const sherd_model_parts *parts, sherd_err
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < parts->array_count; i++) {
 		const sherd_tensor *t = &parts->arrays[i];
-		uint64_t bytes = t->bytes;
+		uint64_t bytes;
 		if (!shd_tensor_is_typed(t) || t->ndim > SHERD_MAX_DIMS || (t->ndim && !t->shape))
 			return mistake(err, "no type or no shape of array", i);
 		bool opaque = t->dtype == SHERD_OPAQUE;
-		if (t->dtype == SHERD_UTF8 ? bytes < 8
-		                           : !opaque && !sherd_tensor_bytes(&bytes, t->dtype, t->ndim, t->shape))
-			return mistake(err, "no size of array", i);
+		if (!array_bytes(t, &bytes))
+			return mistake(err, opaque ? "no text names the type of array" : "no size of array", i);
 		uint64_t *shape = shd_arena_alloc(&m->arena, (size_t)t->ndim + 1, sizeof(*shape));
 		const char *type = opaque ? shd_arena_str(&m->arena, shd_str_of(t->type_name)) : NULL;
 		if (!shape || (opaque && !type))

@@ -176,6 +176,10 @@ TEST(arrays_and_lists_are_checked)
 	REFUSED("bad-argument", "array 1", g.arrays[1].shape = NULL);
 	REFUSED("bad-argument", "array 1", g.arrays[1].dtype = SHERD_UTF8);
 	REFUSED("bad-argument", "size of array 0", g.shape[0] = UINT64_MAX);
+	/* Strings need an offset each and one more. */
+	REFUSED("bad-argument", "size of array 0", g.arrays[0].dtype = SHERD_UTF8, g.arrays[0].bytes = 8 * 6,
+	        g.shape[0] = 2);
+	REFUSED("bad-argument", "type of array 0", g.arrays[0].dtype = SHERD_OPAQUE, g.arrays[0].type_name = "\xff");
 	REFUSED("bad-argument", "no address", g.graph.operations = NULL);
 	REFUSED("bad-argument", "properties of operation 0", g.operation.property_count = 1);
 	REFUSED("bad-argument", "sequence 0", g.graph.sequences = (&(sherd_model_sequence){0}),
