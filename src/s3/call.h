@@ -35,6 +35,8 @@ bool shd_s3_call_may_help(const shd_s3_call *call);
 /* When the next try is, or that there is none: false. tries counts from 0. Sleeps. */
 bool shd_s3_call_pause(shd_s3 *s, const shd_s3_call *call, int tries, int64_t since_ms);
 
+/* Ends a HEAD that was begun: what shd_s3_look() does. */
+int shd_s3_look_end(shd_s3_object *out, shd_s3 *s, shd_s3_call *call, sherd_error *err);
 /* Raises what the answer refuses, or that there is none. */
 int shd_s3_call_refuse(const shd_s3 *s, const shd_s3_call *call, sherd_error *err);
 /* The text of an element of the answer, in room bytes with NUL; "" when there is none. */

@@ -6,7 +6,12 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_EMPTY = 10000 };
+enum { MOST_EMPTY = 10000, LOOKS = 32 };
+
+typedef struct list_look {
+	shd_s3_call call;
+	shd_s3_text key;
+} list_look;
 
 typedef struct listing {
 	shd_s3 *s;
@@ -16,6 +21,9 @@ typedef struct listing {
 	shd_s3_text token, key, last; /* where to go on; the key at hand, and the one before, with the root */
 	bool stopped, encoded;        /* the second: keys are, as in a URL */
 	int empty;                    /* pages in a row without a key */
+	list_look *looks; /* at objects that may be marks, ahead of their turn, in their order; NULL: not yet */
+	size_t begun, ended;
+	const char *ahead; /* up to where the page was searched for such; NULL: to its end */
 } listing;
 
 static int hex_of(char c)
@@ -107,10 +115,75 @@ static int64_t list_time(const char *text, size_t len)
 	return strptime(copy, "%Y-%m-%dT%H:%M:%S", &t) ? shd_s3_ns((int64_t)timegm(&t)) : 0;
 }
 
+static uint64_t list_size(const char *from, const char *to)
+{
+	const char *text;
+	size_t len;
+	return element(from, to, "Size", &text, &len) ? strtoull(text, NULL, 10) : 0;
+}
+
+/* The key of the store in a name as it is listed; NULL if it is none that is asked for. */
+static const char *list_key(const listing *l, const shd_s3_text *name)
+{
+	size_t root = strlen(l->s->root);
+	const char *key = name->data + (name->len < root ? name->len : root);
+	bool ours = strlen(name->data) == name->len && strncmp(name->data, l->s->root, root) == 0 && is_key(key) &&
+	            strncmp(key, l->prefix, strlen(l->prefix)) == 0 && strcmp(key, l->after) > 0;
+	return ours ? key : NULL;
+}
+
+/* Begins to look at the next objects that have the size of a mark. */
+static int looks_begin(listing *l, sherd_error *err)
+{
+	const char *text;
+	size_t len;
+	while (l->ahead && l->begun - l->ended < LOOKS) {
+		const char *from = strstr(l->ahead, "<Contents>"), *to = from ? strstr(from, "</Contents>") : NULL;
+		l->ahead = to;
+		if (!to || list_size(from, to) != strlen(shd_s3_mark) || !element(from, to, "Key", &text, &len))
+			continue;
+		list_look *look = &l->looks[l->begun % LOOKS];
+		decode(&look->key, text, len, l->encoded);
+		if (look->key.failed)
+			return shd_s3_no_memory(err);
+		const char *key = list_key(l, &look->key);
+		if (!key)
+			continue;
+		look->call = (shd_s3_call){.method = "HEAD", .key = key};
+		l->begun++;
+		TRY(shd_s3_call_start(l->s, &look->call, err));
+	}
+	return SHERD_OK;
+}
+
+/* A list does not tell a mark from an object: is there one, at that place in the page? */
+static int list_look_at(listing *l, const char *from, bool *there, sherd_error *err)
+{
+	shd_s3_object now = {0};
+	if (!l->looks && !(l->looks = calloc(LOOKS, sizeof(*l->looks))))
+		return shd_s3_no_memory(err);
+	if (l->begun == l->ended)
+		l->ahead = from;
+	TRY(looks_begin(l, err));
+	TRY(shd_s3_look_end(&now, l->s, &l->looks[l->ended++ % LOOKS].call, err));
+	*there = now.there;
+	return SHERD_OK;
+}
+
+static void looks_free(listing *l)
+{
+	for (size_t i = 0; l->looks && i < LOOKS; i++) {
+		shd_s3_call_end(l->s, &l->looks[i].call);
+		shd_s3_text_free(&l->looks[i].key);
+	}
+	free(l->looks);
+}
+
 static int list_object(listing *l, const char *from, const char *to, sherd_error *err)
 {
 	const char *text;
-	size_t len, root = strlen(l->s->root);
+	size_t len;
+	bool there = true;
 	sherd_stat stat = {0};
 	shd_s3_object object = {.there = true};
 	if (!element(from, to, "Key", &text, &len))
@@ -122,11 +195,10 @@ static int list_object(listing *l, const char *from, const char *to, sherd_error
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "bad-list", "the server lists keys in no order");
 	shd_s3_text_clear(&l->last);
 	shd_s3_text_add(&l->last, l->key.data, l->key.len);
-	const char *key = l->key.data + (l->key.len < root ? l->key.len : root);
-	if (strlen(l->key.data) != l->key.len || strncmp(l->key.data, l->s->root, root) != 0 || !is_key(key) ||
-	    strncmp(key, l->prefix, strlen(l->prefix)) != 0 || strcmp(key, l->after) <= 0)
+	const char *key = list_key(l, &l->key);
+	if (!key)
 		return SHERD_OK;
-	stat.size = element(from, to, "Size", &text, &len) ? strtoull(text, NULL, 10) : 0;
+	stat.size = list_size(from, to);
 	stat.mtime_ns = element(from, to, "LastModified", &text, &len) ? list_time(text, len) : 0;
 	if (element(from, to, "ETag", &text, &len)) {
 		shd_s3_text etag = {0};
@@ -136,12 +208,10 @@ static int list_object(listing *l, const char *from, const char *to, sherd_error
 		               shd_s3_text_of(&etag) + quoted);
 		shd_s3_text_free(&etag);
 	}
-	if (stat.size == strlen(shd_s3_mark)) { /* the list does not tell a mark from an object */
-		shd_s3_object now;
-		TRY(shd_s3_look(&now, l->s, key, err));
-		if (!now.there)
-			return SHERD_OK;
-	}
+	if (stat.size == strlen(shd_s3_mark))
+		TRY(list_look_at(l, from, &there, err));
+	if (!there)
+		return SHERD_OK;
 	shd_s3_identity(&object, stat.identity);
 	l->stopped = !l->each(l->arg, key, &stat);
 	return SHERD_OK;
@@ -219,6 +289,7 @@ int shd_s3_list(sherd_store *store, const char *prefix, const char *after, sherd
 			rc = list_page(&l, &call, &more, err);
 		shd_s3_call_end(l.s, &call);
 	}
+	looks_free(&l);
 	shd_s3_text_free(&l.token);
 	shd_s3_text_free(&l.key);
 	shd_s3_text_free(&l.last);

@@ -8,15 +8,24 @@
 
 const char shd_s3_mark[] = "Removed by Sherd.\n";
 
+int shd_s3_look_end(shd_s3_object *out, shd_s3 *s, shd_s3_call *call, sherd_error *err)
+{
+	int rc = shd_s3_call_finish(s, call, err);
+	if (rc == SHERD_OK && call->http.status == 200)
+		shd_s3_call_object(call, out);
+	else if (rc == SHERD_OK && call->http.status != 404)
+		rc = shd_s3_call_refuse(s, call, err);
+	shd_s3_call_end(s, call);
+	return rc;
+}
+
 int shd_s3_look(shd_s3_object *out, shd_s3 *s, const char *key, sherd_error *err)
 {
 	shd_s3_call call = {.method = "HEAD", .key = key};
-	int rc = shd_s3_call_make(s, &call, err);
 	*out = (shd_s3_object){0};
-	if (rc == SHERD_OK && call.http.status == 200)
-		shd_s3_call_object(&call, out);
-	else if (rc == SHERD_OK && call.http.status != 404)
-		rc = shd_s3_call_refuse(s, &call, err);
+	int rc = shd_s3_call_start(s, &call, err);
+	if (rc == SHERD_OK)
+		return shd_s3_look_end(out, s, &call, err);
 	shd_s3_call_end(s, &call);
 	return rc;
 }

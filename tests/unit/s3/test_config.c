@@ -308,6 +308,32 @@ TEST(lists_tell_keys_as_they_are_and_marks_by_looking)
 	}
 }
 
+TEST(many_marks_are_looked_at_ahead_of_their_turn)
+{
+	s3_server *server = s3_server_start(&(s3_quirks){.deaf_delete = true, .page = 50});
+	sherd_store *store = s3_server_store(server, "d", NULL);
+	char keys[1024] = "", want[1024] = "", key[16];
+	for (int i = 0; i < 120; i++) {
+		sherd_stat stat;
+		(void)snprintf(key, sizeof(key), "%03d", i);
+		assert_ok(sherd_store_put(store, key, SHERD_WRITE_NEW, "Removed by nobody.", 18, err));
+		assert_ok(sherd_store_stat(&stat, store, key, err));
+		if (i % 5)
+			assert_ok(sherd_store_remove_if(store, key, stat.identity, err));
+		else
+			(void)add_key(want, key, NULL);
+	}
+	s3_server_fail(server, "HEAD", "d/0", S3_503, 7);
+	assert_ok(sherd_store_list(store, "", "", add_key, keys, err));
+	assert_string_equal(keys, want);
+	s3_server_fail(server, "HEAD", "d/045", S3_403, 1);
+	keys[0] = 0;
+	assert_refused(SHERD_EIO, "permission", sherd_store_list(store, "", "", add_key, keys, err));
+	assert_string_equal(keys, "000|005|010|015|020|025|030|035|040|");
+	sherd_store_close(store);
+	s3_server_stop(server);
+}
+
 /* Puts an object, and looks at it twice, as whoever the environment says. */
 static int use_role(const char *endpoint, sherd_error *err)
 {
@@ -399,6 +425,7 @@ int main(void)
 		CASE(a_server_without_conditions_is_read_and_not_written),
 		CASE(a_list_that_never_ends_is_refused),
 		CASE(lists_tell_keys_as_they_are_and_marks_by_looking),
+		CASE(many_marks_are_looked_at_ahead_of_their_turn),
 		CASE(a_list_out_of_order_is_refused),
 		CASE(roles_of_instances_and_containers_are_asked_and_asked_anew),
 	};

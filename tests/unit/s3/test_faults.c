@@ -4,6 +4,8 @@
 #include "support/s3_server.h"
 #include "support/test.h"
 
+#include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,6 +316,29 @@ TEST(a_large_body_has_more_time)
 	free(bytes);
 }
 
+/* Signals that somebody sends to the process are not for the threads of the store. */
+TEST(threads_of_a_store_take_no_signals)
+{
+	char name[512], line[256];
+	int deaf = 0;
+	put("x", "one");
+	DIR *tasks = opendir("/proc/self/task");
+	assert_non_null(tasks);
+	for (struct dirent *d; (d = readdir(tasks));) {
+		unsigned long long blocked = 0;
+		(void)snprintf(name, sizeof(name), "/proc/self/task/%s/status", d->d_name);
+		FILE *f = fopen(name, "r");
+		while (f && fgets(line, sizeof(line), f))
+			if (strncmp(line, "SigBlk:", 7) == 0)
+				blocked = strtoull(line + 7, NULL, 16);
+		if (f)
+			(void)fclose(f);
+		deaf += (blocked >> (SIGINT - 1) & 1) != 0;
+	}
+	(void)closedir(tasks);
+	assert_true(deaf > 0); /* those of the server, and this one, are not */
+}
+
 TEST(a_removal_without_an_answer_is_told)
 {
 	put("x", "one");
@@ -438,6 +463,7 @@ int main(void)
 		CASE(an_upload_in_parts_survives_and_leaves_nothing),
 		CASE(what_is_exclusive_is_one_put_however_large),
 		CASE(a_large_body_has_more_time),
+		CASE(threads_of_a_store_take_no_signals),
 		CASE(a_removal_without_an_answer_is_told),
 		CASE(a_server_that_fails_is_not_called_one_that_ignores_conditions),
 		CASE(what_a_gateway_answers_may_come_yet),
