@@ -38,7 +38,8 @@ static void look(char text[32], char identity[72])
 
 static void begin_faults(void)
 {
-	static const s3_fault kinds[] = {S3_RESET, S3_RESET_DONE, S3_LATE, S3_500, S3_503, S3_DONE_500, S3_429};
+	static const s3_fault kinds[] = {S3_RESET,    S3_RESET_DONE, S3_LATE, S3_500,     S3_503,
+	                                 S3_DONE_500, S3_429,        S3_502,  S3_DONE_502};
 	static const char *const methods[] = {"PUT", "PUT", "HEAD", "DELETE", ""};
 	for (unsigned i = pick(5); i > 0; i--)
 		s3_server_fail(server, methods[pick(COUNT_OF(methods))], "dir/k", kinds[pick(COUNT_OF(kinds))],
