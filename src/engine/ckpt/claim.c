@@ -190,6 +190,8 @@ int shd_ckpt_hold(ckpt_hold *out, sherd_store *store, const char *prefix, const 
 		h.claim.by_ranks = k.joined.by_ranks;
 		h.claim.has_base = k.joined.has_base;
 		memcpy(h.claim.base, k.joined.base, sizeof(h.claim.base));
+		h.claim.has_base_identity = k.joined.has_base_identity && !shd_can_lock(store);
+		memcpy(h.claim.base_identity, k.joined.base_identity, sizeof(h.claim.base_identity));
 		memcpy(h.claim.source, k.joined.source, sizeof(h.claim.source));
 	}
 	h.claim.named_by_set |= h.held.took_over;

@@ -216,6 +216,14 @@ static int hold(repairing *g, const candidate *c, bool metadata, ckpt_hold *out,
 	return shd_ckpt_hold(out, g->store, g->prefix, &mine, NULL, &g->meter, err);
 }
 
+/* Nobody can lock: whoever clears after the save has made the metadata vacant by now, and the shards are about to go.
+ */
+static bool is_being_cleared(const ckpt_hold *h, const ckpt_committed *now)
+{
+	return h->held.joined && h->claim.has_base_identity && !now->there &&
+	       strcmp(now->identity, h->claim.base_identity) != 0;
+}
+
 static int ckpt_repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
 {
 	ckpt_committed now;
@@ -235,7 +243,9 @@ static int ckpt_repair(repairing *g, sherd_set_id *repaired, sherd_error *err)
 		.meter = &g->meter,
 		.limits = g->options.limits,
 	};
-	int rc = check_members(g, &c, err);
+	int rc = is_being_cleared(&h, &now)
+	                 ? shd_fail(err, SHERD_ECONFLICT, "conflict", "what was begun here is being cleared away")
+	                 : check_members(g, &c, err);
 	if (rc == SHERD_OK)
 		rc = shd_ckpt_publish(&p, err);
 	if (rc < 0 && h.held.joined)

@@ -139,7 +139,8 @@ static int look_before_csharp(sherd_ckpt_saver *s, sherd_error *err)
 	return orphans_in_the_way(s, kind, err);
 }
 
-/* What is committed, as every process of a set can tell it: identities are told otherwise on other hosts. */
+/* What is committed, as every process of a set can tell it: where stores can lock, identities are told otherwise on
+ * other hosts. */
 static void name_base(const ckpt_committed *now, char out[SHERD_SET_ID_TEXT])
 {
 	if (now->has_set_id)
@@ -152,17 +153,19 @@ static void name_base(const ckpt_committed *now, char out[SHERD_SET_ID_TEXT])
  * since we looked, and the claim is ours alone. */
 static int check_base(sherd_ckpt_saver *s, sherd_error *err)
 {
+	const shd_ckpt_claim *c = &s->hold.claim;
 	char base[SHERD_SET_ID_TEXT];
 	name_base(&s->before, base);
-	if (!s->hold.claim.has_base || strcmp(base, s->hold.claim.base) == 0)
+	if ((!c->has_base || strcmp(base, c->base) == 0) &&
+	    (!c->has_base_identity || strcmp(s->before.identity, c->base_identity) == 0))
 		return 1;
 	if (!s->hold.held.joined)
 		return 0;
 	return shd_in_object(
 		err,
 		shd_fail(err, SHERD_ECONFLICT, "conflict",
-	                 "another checkpoint was committed since the first rank of this set began: save it "
-	                 "as a new set"),
+	                 "another checkpoint was committed, or this one cleared away, since the first rank of "
+	                 "this set began: save it as a new set"),
 		s->prefix);
 }
 
@@ -180,6 +183,8 @@ static int try_claim(sherd_ckpt_saver *s, sherd_error *err)
 		return 1;
 	mine.has_base = true;
 	name_base(&s->before, mine.base);
+	mine.has_base_identity = !shd_can_lock(s->store);
+	memcpy(mine.base_identity, s->before.identity, sizeof(mine.base_identity));
 	/* Looked at before the claim is made, so that the claim can say how the shards will be called. */
 	if (!s->before.there && s->options.take_over)
 		TRY(look_for_orphans(s, &before, err));

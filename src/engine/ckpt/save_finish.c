@@ -53,10 +53,27 @@ static bool may_be_needed(const sherd_ckpt_saver *s, bool claimed)
 	return !claimed && s->hold.claim.by_ranks && is_as_before(s, &now);
 }
 
+/* Where nobody can lock, somebody may have joined us to publish what we are about to remove. */
+static bool is_fenced(const sherd_ckpt_saver *s)
+{
+	SHD_AUTO_BUF key = {0};
+	ckpt_committed now = {0};
+	if (s->options.layout == SHERD_CKPT_LAYOUT_CSHARP)
+		return true;
+	shd_ckpt_name_metadata(&key, s->prefix);
+	if (key.failed)
+		return false;
+	return shd_head_fence(s->store, (const char *)key.data, s->before.identity, NULL) == SHERD_OK ||
+	       (standing_of(s, &now) == IS_NOT_OURS && !is_as_before(s, &now));
+}
+
 static void take_back_all(void *arg, bool claimed)
 {
 	sherd_ckpt_saver *s = arg;
-	if (may_be_needed(s, claimed))
+	bool any = false;
+	for (uint32_t r = 0; r < s->world; r++)
+		any |= s->written[r].there;
+	if (!any || may_be_needed(s, claimed) || !is_fenced(s))
 		return;
 	for (uint32_t r = 0; r < s->world; r++) {
 		SHD_AUTO_BUF key = {0};

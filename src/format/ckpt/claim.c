@@ -24,6 +24,8 @@ void shd_ckpt_claim_encode(const shd_ckpt_claim *claim, shd_buf *out)
 		shd_json_put_key_text(&w, "source", claim->source);
 	if (claim->has_base)
 		shd_json_put_key_text(&w, "base", claim->base);
+	if (claim->has_base_identity)
+		shd_json_put_key_text(&w, "baseIdentity", claim->base_identity);
 	shd_json_put_key_text(&w, "timestamp", when);
 	shd_json_put_key_text(&w, "host", claim->host);
 	shd_json_put_key_u64(&w, "process", claim->process);
@@ -63,6 +65,10 @@ static int ckpt_claim_take_member(shd_json *j, shd_str key, shd_ckpt_claim *c, b
 	if (shd_str_is(key, "base")) {
 		c->has_base = true;
 		return ckpt_claim_take_text(j, c->base, sizeof(c->base), err);
+	}
+	if (shd_str_is(key, "baseIdentity")) {
+		c->has_base_identity = true;
+		return ckpt_claim_take_text(j, c->base_identity, sizeof(c->base_identity), err);
 	}
 	if (shd_str_is(key, "process"))
 		return shd_json_u64(j, &c->process, err);

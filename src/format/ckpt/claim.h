@@ -23,6 +23,8 @@ typedef struct shd_ckpt_claim {
 	bool has_base;
 	char base[SHERD_SET_ID_TEXT]; /* the set that was committed when the save began; "" none, "other" one without id
 	                               */
+	bool has_base_identity;
+	char base_identity[72]; /* where nobody can lock: of the metadata, or vacant one, that was there; "" none */
 	/* What all ranks must cut alike, in hexadecimal digits; "": every rank saves what it holds. */
 	char source[SHD_CKPT_SOURCE + 1];
 } shd_ckpt_claim;

@@ -215,6 +215,44 @@ TEST(a_claim_that_may_not_be_cleared_is_not_written_anew)
 	assert_string_equal(now.identity, before.identity);
 }
 
+/* The clearer has fenced, and nothing has gone yet. */
+TEST(who_joins_a_claim_that_is_being_cleared_is_refused)
+{
+	(void)state;
+	SHD_AUTO(ckpt_sample, ckpt_sample_free) sample = ckpt_sample_small(1, 2);
+	const sherd_ckpt_save_options o = ckpt_sample_options(sample, 1);
+	const sherd_ckpt_shard_items *mine = &sample->shards[1];
+	assert_ok(sherd_ckpt_saver_finish(begin(1), NULL, err));
+	put_vacant();
+	assert_refused(SHERD_ECONFLICT, "conflict",
+	               sherd_ckpt_save_rank(far, "c", 1, mine->items, mine->count, &o, NULL, err));
+}
+
+TEST(who_publishes_for_a_save_that_is_being_cleared_is_refused)
+{
+	(void)state;
+	save_slowly(1);
+	put_vacant();
+	assert_refused(SHERD_ECONFLICT, "conflict", sherd_ckpt_commit(far, "c", NULL, err));
+	assert_refused(SHERD_ECONFLICT, "conflict", sherd_ckpt_repair(far, "c", NULL, NULL, err));
+	assert_listed("saving");
+}
+
+TEST(a_save_that_is_published_by_others_while_it_gives_up_has_no_hole)
+{
+	(void)state;
+	SHD_AUTO(ckpt_sample, ckpt_sample_free) sample = ckpt_sample_small(1, 1);
+	const sherd_ckpt_save_options o = ckpt_sample_options(sample, 1);
+	sherd_ckpt_saver *s = NULL;
+	assert_ok(sherd_ckpt_saver_open(&s, far, "c", &o, err));
+	assert_ok(sherd_ckpt_saver_shard(s, 0, sample->shards[0].items, sample->shards[0].count, err));
+	late_store_lose(far, "c.metadata.json", LATE_LATER, 4);
+	assert_refused(SHERD_EUNKNOWN, "unknown-outcome", sherd_ckpt_commit(far, "c", NULL, err));
+	sherd_ckpt_saver_abort(s);
+	assert_int_equal(late_store_deliver(far), 0);
+	assert_keys(store, "c.metadata.json");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +270,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_first_save_that_was_cleared_is_told_so, far_open, far_close),
 		cmocka_unit_test_setup_teardown(a_claim_that_may_not_be_cleared_is_not_written_anew, far_open,
 	                                        far_close),
+		cmocka_unit_test_setup_teardown(who_joins_a_claim_that_is_being_cleared_is_refused, far_open,
+	                                        far_close),
+		cmocka_unit_test_setup_teardown(who_publishes_for_a_save_that_is_being_cleared_is_refused, far_open,
+	                                        far_close),
+		cmocka_unit_test_setup_teardown(a_save_that_is_published_by_others_while_it_gives_up_has_no_hole,
+	                                        far_open, far_close),
 		cmocka_unit_test(a_removal_leaves_what_has_the_name_of_a_shard_by_now),
 	};
 	return cmocka_run_group_tests_name("removal", tests, NULL, NULL);

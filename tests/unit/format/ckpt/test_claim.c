@@ -14,6 +14,10 @@ static const shd_ckpt_claim full = {
 	.time_ns = INT64_C(1767960000000000001),
 	.process = UINT64_MAX,
 	.host = "node-7 \"\xc3\xa9\"",
+	.has_base = true,
+	.base = "other",
+	.has_base_identity = true,
+	.base_identity = "\"e7\" 1",
 };
 
 static void assert_same(const shd_ckpt_claim *a, const shd_ckpt_claim *b)
@@ -28,6 +32,10 @@ static void assert_same(const shd_ckpt_claim *a, const shd_ckpt_claim *b)
 	assert_true(a->time_ns == b->time_ns);
 	assert_true(a->process == b->process);
 	assert_string_equal(a->host, b->host);
+	assert_int_equal(a->has_base, b->has_base);
+	assert_string_equal(a->base, b->base);
+	assert_int_equal(a->has_base_identity, b->has_base_identity);
+	assert_string_equal(a->base_identity, b->base_identity);
 }
 
 TEST(what_was_claimed_is_read)
