@@ -59,9 +59,10 @@ int shd_ckpt_claim_look(sherd_store *store, const char *prefix, ckpt_claim_look 
 	ckpt_claim_look look = {0};
 	shd_ckpt_name_claim(&key, prefix);
 	TRY(shd_buf_check(&key, err));
-	int rc = shd_claim_has_lapsed(store, (const char *)key.data) ? SHERD_OK : SHERD_ECONFLICT;
-	if (shd_can_lock(store))
-		rc = sherd_store_lock(&lock, store, (const char *)key.data, SHERD_LOCK_EXCLUSIVE, err);
+	const char *name = (const char *)key.data;
+	int rc = shd_can_lock(store)                 ? sherd_store_lock(&lock, store, name, SHERD_LOCK_EXCLUSIVE, err)
+	         : shd_claim_has_lapsed(store, name) ? SHERD_OK
+	                                             : SHERD_ECONFLICT;
 	look.lives = rc == SHERD_ECONFLICT;
 	if (rc == SHERD_OK || look.lives)
 		rc = shd_ckpt_read_claim(store, prefix, &look.claim, &look.valid, err);
