@@ -59,7 +59,8 @@ SHERD_API int sherd_bundle_map(const void **out, const sherd_bundle *bundle, siz
 
 /* Pairs of text that the file carries: safetensors' __metadata__, a checkpoint's customFields. */
 SHERD_API size_t sherd_bundle_pairs(const sherd_pair **out, const sherd_bundle *bundle);
-/* Those of the pairs that are no texts but values of another type, by their pair SHERD_TYPES_KEY. Returns how many. */
+/* Those of the pairs that are no texts but values of another type, by their pair SHERD_TYPES_KEY. Returns how many.
+ * They are read from the pairs when they are first asked for; 0 also when there is no memory for that. */
 SHERD_API size_t sherd_bundle_values(const sherd_value **out, const sherd_bundle *bundle);
 
 typedef struct sherd_bundle_select_options {

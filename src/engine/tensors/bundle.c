@@ -12,6 +12,7 @@ int shd_bundle_new(sherd_bundle **out, size_t size, const shd_bundle_ops *ops, s
 	sherd_bundle *b = calloc(1, size);
 	if (!b)
 		return shd_fail_nomem(err);
+	(void)pthread_mutex_init(&b->values_lock, NULL);
 	b->ops = ops;
 	b->format = format;
 	*out = b;
@@ -28,8 +29,7 @@ int shd_bundle_finish(sherd_bundle *bundle, sherd_error *err)
 		if (!ok)
 			return shd_fail_nomem(err);
 	}
-	return shd_values_of_pairs(bundle->pairs, bundle->pair_count, &bundle->arena, &bundle->values,
-	                           &bundle->value_count, err);
+	return SHERD_OK;
 }
 
 int shd_bundle_finish_one(sherd_bundle *bundle, sherd_tensor *tensor, const char *key, const char *ending,
@@ -54,6 +54,8 @@ void sherd_bundle_close(sherd_bundle *bundle)
 		bundle->ops->close(bundle);
 	sherd_reader_close(bundle->reader);
 	shd_map_done(&bundle->names);
+	(void)pthread_mutex_destroy(&bundle->values_lock);
+	shd_arena_done(&bundle->values_arena);
 	shd_arena_done(&bundle->arena);
 	free(bundle);
 }
@@ -85,10 +87,25 @@ size_t sherd_bundle_pairs(const sherd_pair **out, const sherd_bundle *bundle)
 	return bundle->pair_count;
 }
 
+int shd_bundle_values(const sherd_bundle *bundle, const sherd_value **out, size_t *count, sherd_error *err)
+{
+	while (bundle->whole)
+		bundle = bundle->whole;
+	sherd_bundle *b = (sherd_bundle *)bundle; /* what is asked for first changes nothing that others see */
+	int rc = SHERD_OK;
+	(void)pthread_mutex_lock(&b->values_lock);
+	if (!b->values)
+		rc = shd_values_of_pairs(b->pairs, b->pair_count, &b->values_arena, &b->values, &b->value_count, err);
+	*out = b->values;
+	*count = b->value_count;
+	(void)pthread_mutex_unlock(&b->values_lock);
+	return rc;
+}
+
 size_t sherd_bundle_values(const sherd_value **out, const sherd_bundle *bundle)
 {
-	*out = bundle->values;
-	return bundle->value_count;
+	size_t count;
+	return shd_bundle_values(bundle, out, &count, NULL) == SHERD_OK ? count : 0;
 }
 
 static int tensors_bundle_check_index(const sherd_bundle *bundle, size_t index, sherd_error *err)

@@ -13,6 +13,8 @@
 
 #include <sherd/bundle.h>
 
+#include <pthread.h>
+
 /* Index and range were checked; len is not 0. All must be safe to call from several threads at once. */
 typedef struct shd_bundle_ops {
 	int (*read)(const sherd_bundle *, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err);
@@ -50,8 +52,12 @@ struct sherd_bundle {
 	const struct sherd_model *model; /* whose arrays these are, all of them; NULL: no model's */
 	size_t pair_count;
 	const sherd_pair *pairs;
+	const sherd_bundle *whole; /* of a selection: whose pairs these are; else NULL */
+	/* Those of the pairs that have a type, once they were asked for. */
+	pthread_mutex_t values_lock;
+	shd_arena values_arena;
+	const sherd_value *values; /* NULL: they were not */
 	size_t value_count;
-	const sherd_value *values;            /* those of the pairs that have a type; made by shd_bundle_finish() */
 	const struct sherd_ckpt_about *about; /* of the checkpoint behind it; else NULL */
 	const sherd_store *store;             /* that it was opened on; NULL: it is made of others, who tell theirs */
 	const shd_bundle_index *index;        /* of several safetensors files; else NULL */
@@ -63,9 +69,10 @@ SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 
 /* A zeroed struct of size bytes, which begins with a sherd_bundle; sherd_bundle_close() frees it. */
 int shd_bundle_new(sherd_bundle **out, size_t size, const shd_bundle_ops *ops, sherd_format format, sherd_error *err);
-/* Takes the names of the tensors, and the types of the pairs; two tensors alike are SHERD_ECORRUPT, "duplicate-name".
- */
+/* Takes the names of the tensors; two alike are SHERD_ECORRUPT, "duplicate-name". */
 int shd_bundle_finish(sherd_bundle *bundle, sherd_error *err);
+/* sherd_bundle_values() that tells when memory is out. Thread-safe. */
+int shd_bundle_values(const sherd_bundle *bundle, const sherd_value **out, size_t *count, sherd_error *err);
 /* The same for a single array that has no name of its own: it gets the last part of the key, without the ending. */
 int shd_bundle_finish_one(sherd_bundle *bundle, sherd_tensor *tensor, const char *key, const char *ending,
                           sherd_error *err);

@@ -36,7 +36,8 @@ static int texts_of(shd_conversion *c, const sherd_pair **out, size_t *count, sh
 static int values_of(shd_conversion *c, shd_safetensors_index *index, sherd_error *err)
 {
 	const sherd_value *values;
-	size_t n = sherd_bundle_values(&values, c->from);
+	size_t n;
+	TRY(shd_bundle_values(c->from, &values, &n, err));
 	sherd_pair *out = shd_arena_alloc(&c->arena, n + 1, sizeof(*out));
 	if (!out)
 		return shd_fail_nomem(err);

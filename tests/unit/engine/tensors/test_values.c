@@ -3,13 +3,13 @@
 #include "support/test.h"
 
 #include "base/error.h"
+#include "engine/tensors/bundle.h"
 
 #include <sherd/ckpt.h>
 #include <sherd/convert.h>
 
 #include <string.h>
 
-SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 #define BUNDLE SHD_AUTO(sherd_bundle, sherd_bundle_close)
 
 static const uint32_t alignment[] = {32};
@@ -130,6 +130,23 @@ TEST(json_too_deep_for_an_index_is_a_text_there)
 	}
 }
 
+TEST(values_are_read_when_they_are_asked_for_and_shared)
+{
+	BUNDLE from = NULL;
+	BUNDLE part = NULL;
+	BUNDLE again = NULL;
+	const sherd_value *a, *b, *c;
+	save("from");
+	assert_ok(sherd_bundle_open(&from, store, "from", NULL, err));
+	assert_ok(sherd_bundle_select(&part, from, NULL, err));
+	assert_ok(sherd_bundle_select(&again, part, NULL, err));
+	assert_null(from->values);
+	assert_int_equal(sherd_bundle_values(&a, again), 4);
+	assert_int_equal(sherd_bundle_values(&b, part), 4);
+	assert_int_equal(sherd_bundle_values(&c, from), 4);
+	assert_true(a && a == b && b == c);
+}
+
 TEST(a_selection_and_another_number_of_shards_keep_them)
 {
 	BUNDLE from = NULL;
@@ -139,6 +156,7 @@ TEST(a_selection_and_another_number_of_shards_keep_them)
 	assert_ok(sherd_bundle_open(&from, store, "from", NULL, err));
 	assert_ok(sherd_bundle_select(&part, from, &(sherd_bundle_select_options){.world = 2}, err));
 	assert_typed(part, true);
+	assert_typed(from, true);
 	assert_ok(sherd_ckpt_save_bundle(store, "to", from, true, &(sherd_ckpt_save_options){.world = 2}, err));
 	assert_ok(sherd_bundle_open(&b, store, "to", NULL, err));
 	assert_typed(b, true);
@@ -152,6 +170,7 @@ int main(void)
 		CASE(formats_that_hold_types_keep_them),
 		CASE(a_safetensors_file_holds_their_texts),
 		CASE(json_too_deep_for_an_index_is_a_text_there),
+		CASE(values_are_read_when_they_are_asked_for_and_shared),
 		CASE(a_selection_and_another_number_of_shards_keep_them),
 	};
 	return cmocka_run_group_tests_name("values", tests, NULL, NULL);
