@@ -45,7 +45,7 @@ LANES_INLINE static inline void LANES_NAME(blake3_transpose)(V *rows)
 	for (int step = 1; step < LANES; step *= 2) {
 		V next[LANES];
 		LANES_UNROLL
-		for (int i = 0; i < LANES / 2; i++) {
+		for (size_t i = 0; i < LANES / 2; i++) {
 			next[2 * i] = __builtin_shufflevector(rows[i], rows[i + LANES / 2], LANES_LOW);
 			next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + LANES / 2], LANES_HIGH);
 		}

@@ -31,9 +31,8 @@ void shd_rows_scout_done(rows_scout *s)
 static bool scout_add(rows_hints *h, uint64_t first, uint64_t count)
 {
 	size_t n = h->list.count;
-	rows_hint *last = n ? h->list.items + n - 1 : NULL;
-	if (last && last->first + last->count == first) {
-		last->count += count;
+	if (n && h->list.items[n - 1].first + h->list.items[n - 1].count == first) {
+		h->list.items[n - 1].count += count;
 		return true;
 	}
 	if (n == MOST_HINTS)

@@ -42,22 +42,23 @@ int shd_ckpt_head_decode(const uint8_t *raw, size_t len, shd_ckpt_head *out, she
 }
 
 static const char blake3_word[] = "blake3:";
+enum { BLAKE3_WORD = sizeof(blake3_word) - 1 };
 
 sherd_digest shd_ckpt_digest_of(const char *checksum)
 {
-	return strncmp(checksum, blake3_word, strlen(blake3_word)) == 0 ? SHERD_DIGEST_BLAKE3 : SHERD_DIGEST_SHA256;
+	return strncmp(checksum, blake3_word, BLAKE3_WORD) == 0 ? SHERD_DIGEST_BLAKE3 : SHERD_DIGEST_SHA256;
 }
 
 void shd_ckpt_digest_text(sherd_digest digest, const uint8_t hash[SHD_SHA256_BYTES], char out[SHD_CKPT_DIGEST_TEXT])
 {
-	size_t word = digest == SHERD_DIGEST_BLAKE3 ? strlen(blake3_word) : 0;
+	size_t word = digest == SHERD_DIGEST_BLAKE3 ? BLAKE3_WORD : 0;
 	memcpy(out, blake3_word, word);
 	shd_hex(hash, SHD_SHA256_BYTES, out + word);
 }
 
 uint32_t shd_ckpt_head_size(sherd_digest digest)
 {
-	return SHD_CKPT_HEAD_SIZE + (digest == SHERD_DIGEST_BLAKE3 ? (uint32_t)strlen(blake3_word) : 0);
+	return SHD_CKPT_HEAD_SIZE + (digest == SHERD_DIGEST_BLAKE3 ? (uint32_t)BLAKE3_WORD : 0);
 }
 
 void shd_ckpt_head_encode(uint32_t rank, uint32_t tensors, uint64_t data_size, const char *checksum, uint8_t *out)
@@ -67,7 +68,7 @@ void shd_ckpt_head_encode(uint32_t rank, uint32_t tensors, uint64_t data_size, c
 	shd_put_u32(out + 4, rank);
 	shd_put_u32(out + 8, len);
 	if (checksum)
-		memcpy(out + 12, checksum, len);
+		memcpy(out + 12, checksum, len); /* NOLINT(bugprone-not-null-terminated-result): its length is told */
 	else
 		memset(out + 12, '0', len);
 	shd_put_u32(out + 12 + len, tensors);

@@ -119,8 +119,11 @@ static bool meet_another(bool locks, long nth)
 TEST(a_removal_leaves_what_has_the_name_of_a_shard_by_now)
 {
 	(void)state;
-	for (long nth = 1; meet_another(true, nth) | meet_another(false, nth);)
-		nth++;
+	bool hit = true;
+	for (long nth = 1; hit; nth++) {
+		hit = meet_another(true, nth);
+		hit = meet_another(false, nth) || hit;
+	}
 }
 
 /* ---- what else a claim and a vacant head mean where nobody can lock */
