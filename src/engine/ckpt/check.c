@@ -233,7 +233,7 @@ static int prove_shard(const sherd_ckpt *c, size_t shard, sherd_pool *pool, shd_
 
 int shd_ckpt_prove(const sherd_ckpt *c, const sherd_ckpt_piece *piece, uint64_t from, uint64_t to, sherd_error *err)
 {
-	const uint32_t *crcs;
+	const uint32_t *crcs = NULL;
 	TRY(shd_ckpt_piece_crcs(c, piece, &crcs, err));
 	return crcs ? prove_blocks(c, piece, from, to, err) : prove_shard(c, piece->shard, NULL, NULL, err);
 }
@@ -272,7 +272,9 @@ int shd_ckpt_prove_shards(const sherd_ckpt *c, const size_t *tensors, size_t cou
 {
 	proving g = {.ckpt = c, .pool = pool, .meter = meter};
 	g.wanted = calloc(c->shard_count + 1, sizeof(*g.wanted));
-	int rc = g.wanted ? shd_meter_ask(meter, err) : shd_fail_nomem(err);
+	if (!g.wanted)
+		return shd_fail_nomem(err);
+	int rc = shd_meter_ask(meter, err);
 	for (size_t i = 0; i < count && rc == SHERD_OK; i++)
 		rc = want(&g, tensors[i], err);
 	if (rc == SHERD_OK)
