@@ -49,7 +49,7 @@ static int copy_name(decoder *d, shd_str name, const char **out, sherd_error *er
 static int decode_file(decoder *d, uint32_t *out, sherd_error *err)
 {
 	shd_str text;
-	const char *copy = NULL;
+	const char *copy = "";
 	bool ok;
 	TRY(shd_json_string(d->json, &text, err));
 	if (!plain_name(text))
