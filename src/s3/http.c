@@ -4,6 +4,7 @@
 
 #include <curl/curl.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +21,61 @@ enum {
 	MOST_ANSWER = 64 << 20,
 	LEAST_BYTES_A_MS = 64
 };
+
+/* libcurl brings some thirty libraries with it, which no command needs that names no bucket: it is loaded when the
+ * first store is opened. */
+#define CURL_FUNCTIONS(F)      \
+	F(easy_cleanup)        \
+	F(easy_getinfo)        \
+	F(easy_init)           \
+	F(easy_reset)          \
+	F(easy_setopt)         \
+	F(easy_strerror)       \
+	F(free)                \
+	F(getdate)             \
+	F(global_init)         \
+	F(multi_add_handle)    \
+	F(multi_cleanup)       \
+	F(multi_info_read)     \
+	F(multi_init)          \
+	F(multi_perform)       \
+	F(multi_poll)          \
+	F(multi_remove_handle) \
+	F(multi_setopt)        \
+	F(multi_wakeup)        \
+	F(slist_append)        \
+	F(slist_free_all)      \
+	F(url)                 \
+	F(url_cleanup)         \
+	F(url_get)             \
+	F(url_set)
+
+#define CURL_MEMBER(name) __typeof__(curl_##name) *name;
+static struct {
+	CURL_FUNCTIONS(CURL_MEMBER)
+} loaded_curl, *curl; /* NULL: it could not be loaded */
+
+static void load_curl(void)
+{
+	void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+	bool whole = library;
+#define CURL_LOAD(name)                                                      \
+	if (whole) {                                                         \
+		void *found = dlsym(library, "curl_" #name);                 \
+		memcpy(&loaded_curl.name, &found, sizeof(loaded_curl.name)); \
+		whole = found;                                               \
+	}
+	CURL_FUNCTIONS(CURL_LOAD)
+	if (whole && loaded_curl.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
+		curl = &loaded_curl;
+}
+
+static bool has_curl(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	(void)pthread_once(&once, load_curl);
+	return curl;
+}
 
 typedef struct shd_http_worker {
 	struct shd_http *http;
@@ -73,7 +129,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
 {
 	shd_http_request *r = arg;
 	long status = 0;
-	(void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
+	(void)curl->easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (r->sink && status >= 200 && status < 300) {
 		if (count > r->sink_len - r->got)
 			return 0;
@@ -107,7 +163,7 @@ static void free_lines(struct curl_slist *list)
 {
 	for (struct curl_slist *l = list; l; l = l->next)
 		explicit_bzero(l->data, strlen(l->data));
-	curl_slist_free_all(list);
+	curl->slist_free_all(list);
 }
 
 static struct curl_slist *lines_of(const shd_s3_text *headers)
@@ -116,7 +172,7 @@ static struct curl_slist *lines_of(const shd_s3_text *headers)
 	char *text = strdup(shd_s3_text_of(headers)), *save = NULL;
 	size_t len = text ? strlen(text) : 0;
 	for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
-		struct curl_slist *more = curl_slist_append(list, line);
+		struct curl_slist *more = curl->slist_append(list, line);
 		if (!more) {
 			free_lines(list);
 			list = NULL;
@@ -132,41 +188,41 @@ static struct curl_slist *lines_of(const shd_s3_text *headers)
 
 static void describe(CURL *easy, shd_http_request *r, const shd_http *http)
 {
-	(void)curl_easy_setopt(easy, CURLOPT_URL, r->url.data);
-	(void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, (struct curl_slist *)r->list);
-	(void)curl_easy_setopt(easy, CURLOPT_PRIVATE, r);
-	(void)curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_head);
-	(void)curl_easy_setopt(easy, CURLOPT_HEADERDATA, r);
-	(void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
-	(void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, r);
-	(void)curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, is_cancelled);
-	(void)curl_easy_setopt(easy, CURLOPT_XFERINFODATA, r);
-	(void)curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
-	(void)curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, about_to_send);
-	(void)curl_easy_setopt(easy, CURLOPT_PREREQDATA, r);
-	(void)curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, 20L);
-	(void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	(void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-	(void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	(void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	(void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	(void)curl->easy_setopt(easy, CURLOPT_URL, r->url.data);
+	(void)curl->easy_setopt(easy, CURLOPT_HTTPHEADER, (struct curl_slist *)r->list);
+	(void)curl->easy_setopt(easy, CURLOPT_PRIVATE, r);
+	(void)curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_head);
+	(void)curl->easy_setopt(easy, CURLOPT_HEADERDATA, r);
+	(void)curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+	(void)curl->easy_setopt(easy, CURLOPT_WRITEDATA, r);
+	(void)curl->easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, is_cancelled);
+	(void)curl->easy_setopt(easy, CURLOPT_XFERINFODATA, r);
+	(void)curl->easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+	(void)curl->easy_setopt(easy, CURLOPT_PREREQFUNCTION, about_to_send);
+	(void)curl->easy_setopt(easy, CURLOPT_PREREQDATA, r);
+	(void)curl->easy_setopt(easy, CURLOPT_MAXAGE_CONN, 20L);
+	(void)curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	(void)curl->easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+	(void)curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	(void)curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	(void)curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	long most = r->most_ms ? r->most_ms : http->request_ms;
-	(void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, most < 10000 ? most : 10000L);
-	(void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, most + shd_http_bytes_ms(r));
-	(void)curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	(void)curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (most + 999) / 1000);
-	(void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L << 10);
-	(void)curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 256L << 10);
-	(void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
+	(void)curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, most < 10000 ? most : 10000L);
+	(void)curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS, most + shd_http_bytes_ms(r));
+	(void)curl->easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	(void)curl->easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (most + 999) / 1000);
+	(void)curl->easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L << 10);
+	(void)curl->easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 256L << 10);
+	(void)curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
 	if (r->direct)
-		(void)curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
+		(void)curl->easy_setopt(easy, CURLOPT_NOPROXY, "*");
 	if (http->ca_bundle)
-		(void)curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca_bundle);
+		(void)curl->easy_setopt(easy, CURLOPT_CAINFO, http->ca_bundle);
 	if (strcmp(r->method, "HEAD") == 0) {
-		(void)curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+		(void)curl->easy_setopt(easy, CURLOPT_NOBODY, 1L);
 	} else if (r->body || strcmp(r->method, "PUT") == 0 || strcmp(r->method, "POST") == 0) {
-		(void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, r->body ? r->body : "");
-		(void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
+		(void)curl->easy_setopt(easy, CURLOPT_POSTFIELDS, r->body ? r->body : "");
+		(void)curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
 	}
 }
 
@@ -182,18 +238,18 @@ static void finish(shd_http_worker *w, shd_http_request *r)
 
 static void begin(shd_http_worker *w, shd_http_request *r)
 {
-	CURL *easy = w->spares ? w->spare[--w->spares] : curl_easy_init();
+	CURL *easy = w->spares ? w->spare[--w->spares] : curl->easy_init();
 	r->list = lines_of(&r->headers);
 	r->easy = easy;
 	if (easy && r->list && !r->url.failed && !r->headers.failed) {
 		describe(easy, r, w->http);
-		if (curl_multi_add_handle(w->multi, easy) == CURLM_OK) {
+		if (curl->multi_add_handle(w->multi, easy) == CURLM_OK) {
 			w->busy[w->under_way++] = r;
 			return;
 		}
 	}
 	if (easy)
-		curl_easy_cleanup(easy);
+		curl->easy_cleanup(easy);
 	(void)snprintf(r->trouble, sizeof(r->trouble), "out of memory");
 	finish(w, r);
 }
@@ -217,8 +273,8 @@ static void take_off(shd_http_worker *w, shd_http_request *r)
 	while (w->busy[i] != r)
 		i++;
 	w->busy[i] = w->busy[--w->under_way];
-	(void)curl_multi_remove_handle(w->multi, r->easy);
-	curl_easy_reset(r->easy);
+	(void)curl->multi_remove_handle(w->multi, r->easy);
+	curl->easy_reset(r->easy);
 	w->spare[w->spares++] = r->easy; /* as many as could be under way */
 	finish(w, r);
 }
@@ -226,8 +282,8 @@ static void take_off(shd_http_worker *w, shd_http_request *r)
 static void judge(shd_http_request *r, CURLcode code)
 {
 	long status = 0, sent = 0;
-	(void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
-	(void)curl_easy_getinfo(r->easy, CURLINFO_REQUEST_SIZE, &sent);
+	(void)curl->easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
+	(void)curl->easy_getinfo(r->easy, CURLINFO_REQUEST_SIZE, &sent);
 	r->sent = sent > 0;
 	r->lost = r->sends > 1 || (r->sent && (code != CURLE_OK || !status));
 	r->timed_out = code == CURLE_OPERATION_TIMEDOUT;
@@ -240,17 +296,17 @@ static void judge(shd_http_request *r, CURLcode code)
 		(void)snprintf(r->trouble, sizeof(r->trouble), "%zu bytes came and not %zu", r->got, r->sink_len);
 	else
 		(void)snprintf(r->trouble, sizeof(r->trouble), "%s",
-		               code == CURLE_WRITE_ERROR ? "the answer is too long" : curl_easy_strerror(code));
+		               code == CURLE_WRITE_ERROR ? "the answer is too long" : curl->easy_strerror(code));
 }
 
 static void finish_done(shd_http_worker *w)
 {
 	int left = 0;
-	for (CURLMsg *m; (m = curl_multi_info_read(w->multi, &left));) {
+	for (CURLMsg *m; (m = curl->multi_info_read(w->multi, &left));) {
 		shd_http_request *r = NULL;
 		if (m->msg != CURLMSG_DONE)
 			continue;
-		(void)curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&r);
+		(void)curl->easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&r);
 		judge(r, m->data.result);
 		take_off(w, r);
 	}
@@ -268,28 +324,23 @@ static void *http_work(void *arg)
 		begin_waiting(w);
 		(void)pthread_mutex_unlock(&http->mutex);
 		int running = 0;
-		(void)curl_multi_perform(w->multi, &running);
+		(void)curl->multi_perform(w->multi, &running);
 		(void)pthread_mutex_lock(&http->mutex);
 		finish_done(w);
 		if (w->stop || (w->first && w->under_way < MOST_AT_ONCE))
 			continue;
 		(void)pthread_mutex_unlock(&http->mutex);
-		(void)curl_multi_poll(w->multi, NULL, 0, 60000, NULL);
+		(void)curl->multi_poll(w->multi, NULL, 0, 60000, NULL);
 		(void)pthread_mutex_lock(&http->mutex);
 	}
 	(void)pthread_mutex_unlock(&http->mutex);
 	return NULL;
 }
 
-static void begin_curl(void)
-{
-	(void)curl_global_init(CURL_GLOBAL_DEFAULT);
-}
-
 int shd_http_open(shd_http **out, const shd_http_options *options, sherd_error *err)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	(void)pthread_once(&once, begin_curl);
+	if (!has_curl())
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-libcurl", "libcurl.so.4 cannot be loaded");
 	shd_http *http = calloc(1, sizeof(*http));
 	char *ca = options->ca_bundle ? strdup(options->ca_bundle) : NULL;
 	if (!http || (options->ca_bundle && !ca)) {
@@ -314,11 +365,11 @@ void shd_http_close(shd_http *http)
 		(void)pthread_mutex_lock(&http->mutex);
 		w->stop = true;
 		(void)pthread_mutex_unlock(&http->mutex);
-		(void)curl_multi_wakeup(w->multi);
+		(void)curl->multi_wakeup(w->multi);
 		(void)pthread_join(w->thread, NULL);
 		while (w->spares)
-			curl_easy_cleanup(w->spare[--w->spares]);
-		(void)curl_multi_cleanup(w->multi);
+			curl->easy_cleanup(w->spare[--w->spares]);
+		(void)curl->multi_cleanup(w->multi);
 	}
 	(void)pthread_cond_destroy(&http->done);
 	(void)pthread_mutex_destroy(&http->mutex);
@@ -329,17 +380,17 @@ void shd_http_close(shd_http *http)
 static shd_http_worker *add_worker(shd_http *http)
 {
 	shd_http_worker *w = &http->workers[http->count];
-	*w = (shd_http_worker){.http = http, .last = &w->first, .multi = curl_multi_init()};
+	*w = (shd_http_worker){.http = http, .last = &w->first, .multi = curl->multi_init()};
 	if (!w->multi)
 		return NULL;
-	(void)curl_multi_setopt(w->multi, CURLMOPT_MAXCONNECTS, (long)MOST_AT_ONCE);
+	(void)curl->multi_setopt(w->multi, CURLMOPT_MAXCONNECTS, (long)MOST_AT_ONCE);
 	sigset_t all, before;
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the caller's */
 	int failed = pthread_create(&w->thread, NULL, http_work, w);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (failed) {
-		(void)curl_multi_cleanup(w->multi);
+		(void)curl->multi_cleanup(w->multi);
 		return NULL;
 	}
 	http->count++;
@@ -383,7 +434,7 @@ void shd_http_start(shd_http *http, shd_http_request *r)
 	}
 	(void)pthread_mutex_unlock(&http->mutex);
 	if (w)
-		(void)curl_multi_wakeup(w->multi);
+		(void)curl->multi_wakeup(w->multi);
 }
 
 void shd_http_wait(shd_http *http, shd_http_request *r)
@@ -402,7 +453,7 @@ void shd_http_cancel(shd_http *http, shd_http_request *r)
 	(void)pthread_mutex_unlock(&http->mutex);
 	if (!under_way)
 		return;
-	(void)curl_multi_wakeup(r->worker->multi);
+	(void)curl->multi_wakeup(r->worker->multi);
 	shd_http_wait(http, r);
 }
 
@@ -416,19 +467,21 @@ void shd_http_clean(shd_http_request *r)
 
 bool shd_http_host(const char *url, bool *encrypted, char *out, size_t room)
 {
-	CURLU *parsed = curl_url();
+	CURLU *parsed = has_curl() ? curl->url() : NULL;
 	char *host = NULL, *scheme = NULL;
-	bool good = parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
-	            curl_url_get(parsed, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-	            curl_url_get(parsed, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK && strlen(host) < room;
+	bool good = parsed && curl->url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	            curl->url_get(parsed, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+	            curl->url_get(parsed, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK && strlen(host) < room;
 	if (good) {
 		*encrypted = strcmp(scheme, "https") == 0;
 		(void)snprintf(out, room, "%s", host);
 	}
 	good = good && (*encrypted || strcmp(scheme, "http") == 0);
-	curl_free(host);
-	curl_free(scheme);
-	curl_url_cleanup(parsed);
+	if (!parsed)
+		return false;
+	curl->free(host);
+	curl->free(scheme);
+	curl->url_cleanup(parsed);
 	return good;
 }
 
@@ -455,6 +508,6 @@ bool shd_http_header(const shd_http_request *r, const char *name, char *out, siz
 int64_t shd_http_time(const shd_http_request *r, const char *name)
 {
 	char text[64];
-	time_t t = shd_http_header(r, name, text, sizeof(text)) ? curl_getdate(text, NULL) : -1;
+	time_t t = shd_http_header(r, name, text, sizeof(text)) ? curl->getdate(text, NULL) : -1;
 	return t < 0 ? 0 : (int64_t)t;
 }
