@@ -143,7 +143,7 @@ TEST(the_digest_is_blake3_of_all_data_and_values_are_those_of_its_parts)
 	sherd_free(raw);
 }
 
-static int load(sherd_store *store, const char *name, const uint64_t *at, const uint64_t *shape, uint8_t *buf,
+static int load(sherd_store *store, const char *name, const uint64_t *at, const uint64_t *shape, void *buf,
                 sherd_pool *pool, sherd_error *err)
 {
 	SHD_AUTO(sherd_ckpt, sherd_ckpt_close) c = NULL;
