@@ -4,7 +4,7 @@ DESTDIR ?=
 TIME ?= 60
 TARGET ?=
 
-.PHONY: help demo check deps build bench bench-large fuzz install asan tsan clang crash coverage interop-nd4j interop-rfdb interop-s3 format lint symbols clean
+.PHONY: help demo check deps build bench bench-large fuzz install asan tsan clang crash coverage interop-nd4j interop-python interop-rfdb interop-s3 format lint symbols clean
 
 help:
 	@echo 'make demo      build, and see what Sherd does, on data made on the spot'
@@ -24,6 +24,9 @@ help:
 	@echo 'make coverage  all tests, then the share of lines that they ran'
 	@echo 'make interop-nd4j'
 	@echo '               ND4J 1.0.0-M2.1 and Sherd read what the other wrote (fetches ND4J by Maven, 130 MB)'
+	@echo 'make interop-python'
+	@echo '               torch, safetensors, gguf, numpy, onnx, transformers and Sherd read what the other wrote (fetches'
+	@echo '               them by pip into the cache folder of the user, 6 GB)'
 	@echo 'make interop-rfdb'
 	@echo '               the real graph server and Sherd read what the other wrote (fetches the server by npm, 20 MB)'
 	@echo 'make interop-s3'
@@ -71,6 +74,10 @@ crash: deps
 
 interop-rfdb: build
 	@tools/interop-rfdb build/release
+
+interop-python: build
+	@tools/deps python
+	@tools/interop-python build/release
 
 interop-s3: build
 	@tools/interop-s3 build/release

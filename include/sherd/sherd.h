@@ -19,6 +19,7 @@
 #include <sherd/memory.h>
 #include <sherd/model.h>
 #include <sherd/model_graph.h>
+#include <sherd/name.h>
 #include <sherd/pair.h>
 #include <sherd/pool.h>
 #include <sherd/progress.h>
