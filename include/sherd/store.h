@@ -8,8 +8,8 @@
  * ".sherd-tmp-". Any other byte is fine.
  *
  * Thread safety: a store and its readers may be used from any number of threads
- * at once; a writer belongs to one thread at a time. A store outlives its
- * readers, writers and locks. */
+ * at once; a writer belongs to one thread at a time, but for its places. A store
+ * outlives its readers, writers and locks. */
 #ifndef SHERD_STORE_H
 #define SHERD_STORE_H
 
@@ -202,6 +202,25 @@ SHERD_API int sherd_store_write(sherd_writer **out, sherd_store *store, const ch
 SHERD_API int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err);
 /* Changes bytes of the head that were appended before; SHERD_EINVAL, "bad-range", past them. */
 SHERD_API int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err);
+/* Places: bytes come in any order, from any number of threads at once. The object is the same as if they had been
+ * appended in order, and so is what a crash or a failure leaves.
+ *
+ * Begins it, before anything was appended; else SHERD_EINVAL, "bad-mode". Part by part the bytes go to where they are
+ * stored: *part tells how many at a time. A thread that is far ahead of the first byte that is missing waits for it, so
+ * that memory is bounded; hence threads take work in the order of the object, and one that will not bring what it took
+ * says so (sherd_writer_give_up()). Append, fill and commit follow when all threads are done: they end it, and fail
+ * with SHERD_EINVAL, "bad-range", if there is a gap. */
+SHERD_API int sherd_writer_places(size_t *part, sherd_writer *writer, sherd_error *err);
+/* Lends the memory whose bytes will stand at offset: *len of them were asked for, and it becomes what there is in one
+ * stretch, at least one. Whoever asked fills it, and hands it back. */
+SHERD_API int sherd_writer_room(void **room, size_t *len, sherd_writer *writer, uint64_t offset, sherd_error *err);
+/* Hands back what was lent at offset, all of it, filled. Every byte comes once. */
+SHERD_API int sherd_writer_placed(sherd_writer *writer, uint64_t offset, size_t len, sherd_error *err);
+/* Both, of bytes that lie elsewhere. */
+SHERD_API int sherd_writer_put(sherd_writer *writer, uint64_t offset, const void *buf, size_t len, sherd_error *err);
+/* Makes a failure of the caller that of the writer, unless it has one: who waits for a place gets it, and so does who
+ * comes later, commit among them. From any thread. */
+SHERD_API void sherd_writer_give_up(sherd_writer *writer, const sherd_error *why);
 /* After any failure but SHERD_EUNKNOWN nothing of it comes later. */
 SHERD_API int sherd_writer_commit(sherd_writer *writer, sherd_error *err);
 SHERD_API void sherd_writer_abort(sherd_writer *writer); /* NULL is fine */

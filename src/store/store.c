@@ -1,6 +1,7 @@
 #include <sherd/sys/backend.h>
 
 #include "base/error.h"
+#include "store/places.h"
 #include "store/preread.h"
 
 #include <stdlib.h>
@@ -325,29 +326,30 @@ int sherd_store_write(sherd_writer **out, sherd_store *store, const char *key, c
 	writer->length = 0;
 	writer->head = options->head;
 	writer->failure = (sherd_error){0};
+	writer->places = NULL;
 	*out = writer;
 	return SHERD_OK;
 }
 
-static int report(const sherd_writer *writer, sherd_error *err)
+int shd_writer_report(const sherd_writer *writer, sherd_error *err)
 {
 	if (writer->failure.code != SHERD_OK && err)
 		*err = writer->failure;
 	return writer->failure.code;
 }
 
-/* Ends a failed append or fill: what stands in writer->failure stays. */
-static int stick(sherd_writer *writer, int rc, uint64_t offset, sherd_error *err)
+int shd_writer_stick(sherd_writer *writer, int rc, uint64_t offset, sherd_error *err)
 {
 	(void)blame(&writer->failure, rc, writer->store, writer->key);
 	if (writer->failure.offset == SHERD_NO_OFFSET)
 		writer->failure.offset = offset;
-	return report(writer, err);
+	return shd_writer_report(writer, err);
 }
 
 int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
 {
-	TRY(report(writer, err));
+	TRY(shd_writer_report(writer, err));
+	TRY(shd_places_end(writer, err));
 	if (len == 0)
 		return SHERD_OK;
 	int rc;
@@ -356,14 +358,15 @@ int sherd_writer_append(sherd_writer *writer, const void *buf, size_t len, sherd
 	else
 		rc = writer->ops->append(writer, buf, len, &writer->failure);
 	if (rc < 0)
-		return stick(writer, rc, writer->length, err);
+		return shd_writer_stick(writer, rc, writer->length, err);
 	writer->length += len;
 	return SHERD_OK;
 }
 
 int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, size_t len, sherd_error *err)
 {
-	TRY(report(writer, err));
+	TRY(shd_writer_report(writer, err));
+	TRY(shd_places_end(writer, err));
 	uint64_t end = writer->head < writer->length ? writer->head : writer->length;
 	int rc = SHERD_OK;
 	if (offset > end || len > end - offset)
@@ -372,14 +375,16 @@ int sherd_writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, si
 		              (unsigned long long)end);
 	else if (len > 0)
 		rc = writer->ops->fill(writer, offset, buf, len, &writer->failure);
-	return rc < 0 ? stick(writer, rc, offset, err) : SHERD_OK;
+	return rc < 0 ? shd_writer_stick(writer, rc, offset, err) : SHERD_OK;
 }
 
 int sherd_writer_commit(sherd_writer *writer, sherd_error *err)
 {
 	if (!writer)
 		return shd_fail(err, SHERD_EINVAL, "no-writer", "nothing to commit");
-	int rc = report(writer, err);
+	int rc = shd_writer_report(writer, err);
+	if (rc == SHERD_OK)
+		rc = shd_places_end(writer, err);
 	if (rc < 0) {
 		sherd_writer_abort(writer);
 		return rc;
@@ -393,6 +398,7 @@ void sherd_writer_abort(sherd_writer *writer)
 {
 	if (!writer)
 		return;
+	shd_places_free(writer);
 	free(writer->key);
 	writer->ops->abort(writer);
 }

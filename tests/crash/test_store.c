@@ -1,6 +1,7 @@
 /* What a power loss leaves of a local store, at every point of every way to change it. */
 #include "support/crash_walk.h"
 #include "support/fail_sys.h"
+#include "support/place_all.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
@@ -58,6 +59,29 @@ static int put_if(sherd_store *store, const char *key)
 	return sherd_writer_commit(w, NULL);
 }
 
+/* Two parts, and the beginning of a third one. */
+static int place_as(sherd_store *store, const char *key, sherd_write_mode mode)
+{
+	sherd_write_options options = {.mode = mode, .head = 100, .size_hint = NEW_SIZE};
+	const placing p = {(const uint8_t *)bytes_of(NEW), NEW_SIZE - 200, 1500, 2, false};
+	sherd_writer *w = NULL;
+	TRY(sherd_store_write(&w, store, key, &options, NULL));
+	(void)place_all(w, &p, NULL);
+	(void)sherd_writer_append(w, bytes_of(NEW) + NEW_SIZE - 200, 200, NULL);
+	(void)sherd_writer_fill(w, 0, bytes_of(NEW), 100, NULL);
+	return sherd_writer_commit(w, NULL);
+}
+
+static int place_new(sherd_store *store, const char *key)
+{
+	return place_as(store, key, SHERD_WRITE_NEW);
+}
+
+static int place_over(sherd_store *store, const char *key)
+{
+	return place_as(store, key, SHERD_WRITE_REPLACE);
+}
+
 static int take_away(sherd_store *store, const char *key)
 {
 	return sherd_store_remove(store, key, NULL);
@@ -84,6 +108,8 @@ static const scenario scenarios[] = {
 	{"x", NOTHING, NEW, put_over},
 	{"p/x", OLD, NEW, put_over},
 	{"x", OLD, NEW, put_if},
+	{"x", NOTHING, NEW, place_new},
+	{"p/x", OLD, NEW, place_over},
 	{"x", OLD, NOTHING, take_away},
 	{"p/x", OLD, NOTHING, take_away},
 	{"p/q/r/x", NOTHING, NEW, make_and_put},

@@ -8,6 +8,7 @@
 #include "support/fail_malloc.h"
 #include "support/fail_store.h"
 #include "support/fail_sys.h"
+#include "support/place_all.h"
 #include "support/scratch.h"
 
 #include <dirent.h>
@@ -31,6 +32,17 @@ static int write_all(sherd_store *s, const char *key, const sherd_write_options 
 	TRY(sherd_store_write(&w, s, key, options, err));
 	TRY(sherd_writer_append(w, from, 10, err));
 	TRY(sherd_writer_append(w, from + 10, SIZE - 110, err));
+	TRY(sherd_writer_append(w, from + SIZE - 100, 100, err));
+	TRY(sherd_writer_fill(w, 2, from + 2, 3, err));
+	return sherd_writer_commit(TAKE(w), err);
+}
+
+/* The same in places, of a small object and of a large one, whose parts go past the cache where they can. */
+static int place_whole(sherd_store *s, const char *key, uint64_t hint, const char *from, sherd_error *err)
+{
+	SHD_AUTO(sherd_writer, sherd_writer_abort) w = NULL;
+	TRY(sherd_store_write(&w, s, key, &(sherd_write_options){.head = 8, .size_hint = hint}, err));
+	TRY(place_all(w, &(placing){(const uint8_t *)from, SIZE - 100, SIZE / 5, 1, false}, err));
 	TRY(sherd_writer_append(w, from + SIZE - 100, 100, err));
 	TRY(sherd_writer_fill(w, 2, from + 2, 3, err));
 	return sherd_writer_commit(TAKE(w), err);
@@ -61,6 +73,10 @@ static int round_trip(sherd_store *s, sherd_error *err)
 	SHD_AUTO(sherd_lock, sherd_lock_release) lock = NULL;
 	SHD_AUTO(sherd_lock, sherd_lock_release) claim = NULL;
 	TRY(write_all(s, "d/e/new", &(sherd_write_options){.head = 8}, bytes[1], err));
+	TRY(place_whole(s, "d/placed", SIZE, bytes[1], err));
+	TRY(sherd_store_remove(s, "d/placed", err));
+	TRY(place_whole(s, "d/placed", 0, bytes[1], err));
+	TRY(sherd_store_remove(s, "d/placed", err));
 	TRY(sherd_store_stat(&stat, s, "old", err));
 	sherd_write_options over = {.mode = SHERD_WRITE_REPLACE, .head = 8, .if_identity = stat.identity};
 	TRY(write_all(s, "old", &over, bytes[1], err));
@@ -109,7 +125,8 @@ static int whole(sherd_store *s, const char *key)
 static bool is_expected(void *arg, const char *key, const sherd_stat *stat)
 {
 	(void)stat, (void)arg;
-	assert_true(strcmp(key, "old") == 0 || strcmp(key, "d/e/new") == 0 || strncmp(key, "claim", 5) == 0);
+	assert_true(strcmp(key, "old") == 0 || strcmp(key, "d/e/new") == 0 || strncmp(key, "claim", 5) == 0 ||
+	            strcmp(key, "d/placed") == 0);
 	return true;
 }
 
@@ -142,6 +159,7 @@ static void end(run *r, int rc, const sherd_error *e, bool hit, size_t files)
 	assert_int_equal(open_files(), files);
 	assert_true(whole(r->store, "old") >= 0);
 	assert_true(whole(r->store, "d/e/new") != 0);
+	assert_true(whole(r->store, "d/placed") != 0);
 	if (rc == SHERD_OK)
 		assert_int_equal(whole(r->store, "old"), 1);
 	assert_ok(sherd_store_list(r->store, "", "", is_expected, NULL, err));
@@ -149,6 +167,7 @@ static void end(run *r, int rc, const sherd_error *e, bool hit, size_t files)
 	assert_ok(sherd_store_remove(r->store, "claim", err));
 	assert_ok(sherd_store_remove(r->store, "claim too", err));
 	assert_ok(sherd_store_remove(r->store, "d/e/new", err));
+	assert_ok(sherd_store_remove(r->store, "d/placed", err));
 	assert_ok(round_trip(r->store, err));
 	sherd_store_close(r->store);
 	scratch_remove(r->folder);

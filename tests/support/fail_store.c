@@ -31,6 +31,7 @@ typedef struct fail_reader {
 
 typedef struct fail_writer {
 	sherd_writer base;
+	struct sherd_writer_ops ops;
 	fail_store *store;
 	sherd_writer *inner;
 } fail_writer;
@@ -134,8 +135,32 @@ static void writer_abort(sherd_writer *writer)
 	free(w);
 }
 
-static const struct sherd_writer_ops writer_ops = {
-	.append = writer_append, .fill = writer_fill, .commit = writer_commit, .abort = writer_abort};
+static void writer_parts(sherd_parts *out, sherd_writer *writer)
+{
+	sherd_writer *inner = ((fail_writer *)writer)->inner;
+	inner->ops->parts(out, inner);
+}
+
+static int writer_room(void **out, sherd_writer *writer, sherd_error *err)
+{
+	fail_writer *w = (fail_writer *)writer;
+	TRY(count(w->store, "room", err));
+	return w->inner->ops->room(out, w->inner, err);
+}
+
+static int writer_place(sherd_writer *writer, uint64_t offset, void *room, sherd_error *err)
+{
+	fail_writer *w = (fail_writer *)writer;
+	TRY(count(w->store, "place", err));
+	return w->inner->ops->place(w->inner, offset, room, err);
+}
+
+static int writer_settle(sherd_writer *writer, uint64_t length, sherd_error *err)
+{
+	fail_writer *w = (fail_writer *)writer;
+	TRY(count(w->store, "settle", err));
+	return w->inner->ops->settle(w->inner, length, err);
+}
 
 static int store_write(sherd_writer **out, sherd_store *store, const char *key, const sherd_write_options *options,
                        sherd_error *err)
@@ -145,13 +170,22 @@ static int store_write(sherd_writer **out, sherd_store *store, const char *key, 
 	fail_writer *w = calloc(1, sizeof(*w));
 	if (!w)
 		return shd_fail_nomem(err);
-	w->base.ops = &writer_ops;
+	w->base.ops = &w->ops;
 	w->store = f;
 	int rc = f->inner->ops->write(&w->inner, f->inner, key, options, err);
-	if (rc < 0)
+	if (rc < 0) {
 		free(w);
-	else
-		*out = &w->base;
+		return rc;
+	}
+	w->ops = (struct sherd_writer_ops){
+		.append = writer_append, .fill = writer_fill, .commit = writer_commit, .abort = writer_abort};
+	if (w->inner->ops->place) {
+		w->ops.parts = writer_parts;
+		w->ops.room = writer_room;
+		w->ops.place = writer_place;
+		w->ops.settle = writer_settle;
+	}
+	*out = &w->base;
 	return rc;
 }
 

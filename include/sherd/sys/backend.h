@@ -61,7 +61,8 @@ struct sherd_writer {
 	const sherd_store *store;
 	uint64_t length; /* appended so far */
 	uint32_t head;
-	sherd_error failure; /* the first one; its code is SHERD_OK while all is well */
+	sherd_error failure;                /* the first one; its code is SHERD_OK while all is well */
+	struct sherd_writer_places *places; /* while bytes come in any order; or NULL */
 };
 
 struct sherd_lock {
@@ -111,12 +112,31 @@ struct sherd_queue_ops {
 	void (*close)(sherd_queue *);
 };
 
-/* commit and abort free the writer. After a failure only abort is called. Ranges to fill were checked. */
+/* How an object is cut into parts that are written by themselves. */
+typedef struct sherd_parts {
+	size_t bytes;  /* of each; a part begins at a multiple of that */
+	unsigned most; /* that may be lent, or wait for one before them, at a time: at least 2, at most 64 */
+} sherd_parts;
+
+/* commit and abort free the writer, and whatever room it has. After a failure only abort is called. Ranges to fill were
+ * checked. */
 struct sherd_writer_ops {
 	int (*append)(sherd_writer *, const void *buf, size_t len, sherd_error *err);
 	int (*fill)(sherd_writer *, uint32_t offset, const void *buf, size_t len, sherd_error *err);
 	int (*commit)(sherd_writer *, sherd_error *err);
 	void (*abort)(sherd_writer *);
+	/* Places, for stores that write parts in any order; or all NULL, then the front gathers parts of its own and
+	 * appends them in order. The front counts bytes: a part is placed once, when it is full. */
+	void (*parts)(sherd_parts *out, sherd_writer *); /* before anything else */
+	/* Memory for one part, however the store wants it aligned. May wait for parts that are on their way, and not
+	 * for rooms that are lent. From any thread. */
+	int (*room)(void **out, sherd_writer *, sherd_error *err);
+	/* Takes a room back that is full, and writes it at offset, now or later; a failure may be told by a later call.
+	 * From any thread. */
+	int (*place)(sherd_writer *, uint64_t offset, void *room, sherd_error *err);
+	/* All parts up to length are placed, and no thread is in here any more: appends follow at length. One room may
+	 * still be lent, whose bytes are appended next. */
+	int (*settle)(sherd_writer *, uint64_t length, sherd_error *err);
 };
 
 SHERD_END_DECLS

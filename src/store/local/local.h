@@ -113,6 +113,36 @@ int shd_local_later_settle(shd_local *s, shd_local_later *l, unsigned most, int 
 /* Waits for all, whatever becomes of them. */
 void shd_local_later_done(shd_local *s, shd_local_later *l);
 
+/* places.c: parts of one file that come in any order. */
+#define SHD_LOCAL_BUFFER ((size_t)4 << 20) /* of a large file, and of what is gathered for one */
+enum { SHD_LOCAL_LENT = 16, SHD_LOCAL_UNDER_WAY = 4 };
+typedef struct shd_local_places {
+	size_t part; /* 0: there are none */
+	bool large;  /* they go past the page cache */
+	shd_local *store;
+	int plain, direct; /* the file, and the same past the cache or -1; lent */
+	uint64_t hint;     /* how long it will be, about */
+	uint64_t length;   /* that it was given so far */
+	pthread_mutex_t mutex;
+	bool begun, queued, refused; /* as of shd_local_later */
+	unsigned long queue;
+	unsigned made, under_way;
+	struct shd_local_room {
+		uint8_t *bytes;
+		uint64_t offset;
+		bool lent, under_way;
+	} rooms[SHD_LOCAL_LENT + SHD_LOCAL_UNDER_WAY];
+	int rc; /* of the first failure */
+	sherd_error failure;
+} shd_local_places;
+void shd_local_places_parts(sherd_parts *out, shd_local_places *p, bool large);
+int shd_local_places_room(void **out, shd_local_places *p, sherd_error *err);
+int shd_local_places_place(shd_local_places *p, uint64_t offset, const void *bytes, sherd_error *err);
+/* Waits for all. */
+int shd_local_places_settle(shd_local_places *p, sherd_error *err);
+/* Waits for all, whatever becomes of them. */
+void shd_local_places_done(shd_local_places *p);
+
 /* list.c */
 int shd_local_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
                    sherd_error *err);

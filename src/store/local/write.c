@@ -14,7 +14,7 @@
 /* Objects that are expected to have so many bytes go to the disk past the page cache, from a ring of buffers: less work
  * for the processor, which goes on while the disk writes, and nothing that others have cached is driven out. */
 #define LARGE_FROM ((uint64_t)8 << 20)
-#define BUFFER_SIZE ((size_t)4 << 20)
+#define BUFFER_SIZE SHD_LOCAL_BUFFER
 enum { BUFFERS = 4, PAGE_BYTES = 4096 };
 
 typedef struct local_writer {
@@ -38,6 +38,7 @@ typedef struct local_writer {
 	uint64_t hint;    /* how long the file will be, about */
 	uint64_t length;  /* that the file was given before it was written */
 	shd_local_later later;
+	shd_local_places places;
 } local_writer;
 
 static int write_out(local_writer *w, const void *buf, size_t len, sherd_error *err)
@@ -193,10 +194,43 @@ static int writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, s
 	return SHERD_OK;
 }
 
+static void writer_parts(sherd_parts *out, sherd_writer *writer)
+{
+	local_writer *w = (local_writer *)writer;
+	bool large = w->large || !w->hint;
+	w->places.store = w->store;
+	w->places.plain = w->temp.fd;
+	w->places.hint = w->hint;
+	if (large)
+		w->direct = open_direct(w);
+	w->no_direct = w->direct < 0;
+	w->places.direct = w->direct;
+	shd_local_places_parts(out, &w->places, large);
+}
+
+static int writer_room(void **out, sherd_writer *writer, sherd_error *err)
+{
+	return shd_local_places_room(out, &((local_writer *)writer)->places, err);
+}
+
+static int writer_place(sherd_writer *writer, uint64_t offset, void *room, sherd_error *err)
+{
+	return shd_local_places_place(&((local_writer *)writer)->places, offset, room, err);
+}
+
+static int writer_settle(sherd_writer *writer, uint64_t length, sherd_error *err)
+{
+	local_writer *w = (local_writer *)writer;
+	w->written = w->started = length;
+	w->length = w->places.length;
+	return shd_local_places_settle(&w->places, err);
+}
+
 static void writer_abort(sherd_writer *writer)
 {
 	local_writer *w = (local_writer *)writer;
 	shd_local_later_done(w->store, &w->later);
+	shd_local_places_done(&w->places);
 	if (w->direct >= 0)
 		(void)w->store->sys->close(w->store->sys, w->direct);
 	shd_local_temp_done(w->store, &w->temp);
@@ -235,8 +269,14 @@ static int writer_commit(sherd_writer *writer, sherd_error *err)
 	return rc;
 }
 
-static const struct sherd_writer_ops writer_ops = {
-	.append = writer_append, .fill = writer_fill, .commit = writer_commit, .abort = writer_abort};
+static const struct sherd_writer_ops writer_ops = {.append = writer_append,
+                                                   .fill = writer_fill,
+                                                   .commit = writer_commit,
+                                                   .abort = writer_abort,
+                                                   .parts = writer_parts,
+                                                   .room = writer_room,
+                                                   .place = writer_place,
+                                                   .settle = writer_settle};
 
 static int local_write_begin(local_writer *w, const char *key, const sherd_write_options *options, sherd_error *err)
 {

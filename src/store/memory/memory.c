@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Small, so that even small objects have several. */
+enum { PART = 64 << 10, PARTS = 64 };
+
 /* Bytes never change once a blob stands in the table. refs and the lock counts belong to the store's mutex. */
 typedef struct blob {
 	size_t refs; /* one per name, per reader, per lock */
@@ -46,6 +49,8 @@ typedef struct memory_writer {
 	char if_identity[72];
 	char *identity; /* where the caller wants it, or NULL */
 	shd_buf bytes;
+	pthread_mutex_t mutex; /* of bytes and rooms, while there are places */
+	void *rooms[PARTS];    /* that are lent */
 } memory_writer;
 
 typedef struct memory_lock {
@@ -248,9 +253,58 @@ static int writer_fill(sherd_writer *writer, uint32_t offset, const void *buf, s
 static void writer_abort(sherd_writer *writer)
 {
 	memory_writer *w = (memory_writer *)writer;
+	for (size_t i = 0; i < PARTS; i++)
+		free(w->rooms[i]);
+	(void)pthread_mutex_destroy(&w->mutex);
 	shd_buf_done(&w->bytes);
 	free(w->key);
 	free(w);
+}
+
+static void writer_parts(sherd_parts *out, sherd_writer *writer)
+{
+	(void)writer;
+	*out = (sherd_parts){.bytes = PART, .most = PARTS};
+}
+
+static int writer_room(void **out, sherd_writer *writer, sherd_error *err)
+{
+	memory_writer *w = (memory_writer *)writer;
+	size_t i = 0;
+	void *room = malloc(PART);
+	if (!room)
+		return shd_fail_nomem(err);
+	pthread_mutex_lock(&w->mutex);
+	while (w->rooms[i]) /* the front lends no more than there are */
+		i++;
+	w->rooms[i] = *out = room;
+	pthread_mutex_unlock(&w->mutex);
+	return SHERD_OK;
+}
+
+static int writer_place(sherd_writer *writer, uint64_t offset, void *room, sherd_error *err)
+{
+	memory_writer *w = (memory_writer *)writer;
+	pthread_mutex_lock(&w->mutex);
+	for (size_t i = 0; i < PARTS; i++)
+		if (w->rooms[i] == room)
+			w->rooms[i] = NULL;
+	size_t end = (size_t)offset + PART;
+	if (end <= w->bytes.len || shd_buf_reserve(&w->bytes, end - w->bytes.len)) {
+		w->bytes.len = end < w->bytes.len ? w->bytes.len : end;
+		memcpy(w->bytes.data + offset, room, PART);
+	}
+	int rc = shd_buf_check(&w->bytes, err);
+	pthread_mutex_unlock(&w->mutex);
+	free(room);
+	return rc;
+}
+
+static int writer_settle(sherd_writer *writer, uint64_t length, sherd_error *err)
+{
+	(void)err;
+	((memory_writer *)writer)->bytes.len = (size_t)length;
+	return SHERD_OK;
 }
 
 /* With the mutex held. Takes over key and b on success. */
@@ -324,8 +378,14 @@ static int writer_commit(sherd_writer *writer, sherd_error *err)
 	return rc;
 }
 
-static const struct sherd_writer_ops writer_ops = {
-	.append = writer_append, .fill = writer_fill, .commit = writer_commit, .abort = writer_abort};
+static const struct sherd_writer_ops writer_ops = {.append = writer_append,
+                                                   .fill = writer_fill,
+                                                   .commit = writer_commit,
+                                                   .abort = writer_abort,
+                                                   .parts = writer_parts,
+                                                   .room = writer_room,
+                                                   .place = writer_place,
+                                                   .settle = writer_settle};
 
 static memory_writer *writer_make(memory_store *s, const char *key, const sherd_write_options *options)
 {
@@ -344,6 +404,7 @@ static memory_writer *writer_make(memory_store *s, const char *key, const sherd_
 		free(w);
 		return NULL;
 	}
+	(void)pthread_mutex_init(&w->mutex, NULL);
 	return w;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/large.h"
 #include "store/local/local.h"
+#include "support/place_all.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ typedef enum fault { NONE, SHORT, REFUSED, BROKEN, NO_QUEUE, NOT_BEGUN, NO_ROOM 
 typedef struct faulty_sys {
 	shd_sys sys;
 	fault fault;
-	int queued, allocated;
+	_Atomic int queued, allocated;
 } faulty_sys;
 
 static int queue_open(const shd_sys *sys, unsigned depth, unsigned long *queue)
@@ -68,12 +69,16 @@ static void init(faulty_sys *f, fault what)
 	f->sys.allocate = allocate;
 }
 
-static int write_all(sherd_store *store, uint8_t *bytes, uint64_t hint, sherd_error *err)
+/* By as many threads; none: by appends. */
+static int write_all(sherd_store *store, uint8_t *bytes, uint64_t hint, unsigned threads, sherd_error *err)
 {
+	const placing placed = {bytes, (size_t)PIECES * PIECE, 1000003, threads, false};
 	sherd_writer *w;
 	TRY(sherd_store_write(&w, store, "o", &(sherd_write_options){.head = 100, .size_hint = hint}, err));
 	int rc = SHERD_OK;
-	for (size_t i = 0; i < PIECES && rc == SHERD_OK; i++)
+	if (threads)
+		rc = place_all(w, &placed, err);
+	for (size_t i = 0; i < PIECES && rc == SHERD_OK && !threads; i++)
 		rc = sherd_writer_append(w, bytes + i * PIECE, PIECE, err);
 	if (rc == SHERD_OK)
 		rc = sherd_writer_append(w, bytes + (size_t)PIECES * PIECE, TAIL, err);
@@ -86,7 +91,7 @@ static int write_all(sherd_store *store, uint8_t *bytes, uint64_t hint, sherd_er
 }
 
 /* The object is there whole, or (BROKEN) not at all. */
-static void check_fault(fault what, uint64_t hint)
+static void check_fault(fault what, uint64_t hint, unsigned threads)
 {
 	sherd_error failure;
 	faulty_sys f;
@@ -100,7 +105,7 @@ static void check_fault(fault what, uint64_t hint)
 	init(&f, what);
 	assert_non_null(mkdtemp(folder));
 	assert_ok(shd_store_open_local_sys(&store, folder, NULL, &f.sys, err));
-	int rc = write_all(store, bytes, hint, &failure);
+	int rc = write_all(store, bytes, hint, threads, &failure);
 	if (what == BROKEN && f.queued) {
 		assert_int_equal(rc, SHERD_EIO);
 		assert_int_equal(sherd_store_get(&data, &len, store, "o", size, NULL), SHERD_ENOTFOUND);
@@ -122,14 +127,17 @@ static void check_fault(fault what, uint64_t hint)
 TEST(an_object_arrives_whole_whatever_its_queue_does)
 {
 	for (fault f = NONE; f <= NO_ROOM; f++)
-		check_fault(f, (uint64_t)PIECES * PIECE + TAIL);
+		for (unsigned threads = 0; threads <= 3; threads += 3)
+			check_fault(f, (uint64_t)PIECES * PIECE + TAIL, threads);
 }
 
 TEST(a_hint_need_not_be_right)
 {
-	check_fault(NONE, 0);
-	check_fault(NONE, 3 * PIECE);
-	check_fault(NONE, (uint64_t)100 * PIECE);
+	for (unsigned threads = 0; threads <= 2; threads += 2) {
+		check_fault(NONE, 0, threads);
+		check_fault(NONE, 3 * PIECE, threads);
+		check_fault(NONE, (uint64_t)100 * PIECE, threads);
+	}
 }
 
 TEST(a_writer_may_be_dropped_with_appends_under_way)
