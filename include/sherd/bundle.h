@@ -53,6 +53,19 @@ SHERD_API int sherd_bundle_read(const sherd_bundle *bundle, size_t index, uint64
  * checkpoint that record one hash for everything are hashed. Nothing for other formats. progress counts bytes. */
 SHERD_API int sherd_bundle_prepare(const sherd_bundle *bundle, const size_t *tensors, size_t count,
                                    const sherd_bundle_options *options, sherd_error *err);
+/* What to load: a whole tensor, or a box of it. */
+typedef struct sherd_bundle_want {
+	size_t tensor;
+	const uint64_t *at, *shape; /* NULL: the whole tensor */
+	void *buf;                  /* room for all of its bytes */
+} sherd_bundle_want;
+
+/* Loads all of them, several at a time where options has a pool: bytes as sherd_bundle_read() gives them, boxes packed
+ * in C order. progress counts bytes. An error about one of them has its index: SHERD_EINVAL, "bad-range", of a box that
+ * leaves its tensor; SHERD_EUNSUPPORTED, "no-elements" or "inside-block", of one that cannot be cut. After a failure the
+ * destinations hold anything. */
+SHERD_API int sherd_bundle_load(const sherd_bundle *bundle, const sherd_bundle_want *wants, size_t count,
+                                const sherd_bundle_options *options, sherd_error *err);
 /* Borrows all bytes of the tensor, aligned for its type; SHERD_EUNSUPPORTED when the file does not hold them so. As for
  * every map: open a guard, and ask sherd_guard_check() after use. */
 SHERD_API int sherd_bundle_map(const void **out, const sherd_bundle *bundle, size_t index, sherd_error *err);
@@ -62,6 +75,18 @@ SHERD_API size_t sherd_bundle_pairs(const sherd_pair **out, const sherd_bundle *
 /* Those of the pairs that are no texts but values of another type, by their pair SHERD_TYPES_KEY. Returns how many.
  * They are read from the pairs when they are first asked for; 0 also when there is no memory for that. */
 SHERD_API size_t sherd_bundle_values(const sherd_value **out, const sherd_bundle *bundle);
+
+typedef struct sherd_bundle_parts {
+	const sherd_tensor *tensors; /* bytes may be 0 for all but UTF8 and opaque types */
+	const void *const *data;     /* the bytes of each, packed in C order */
+	size_t count;
+	const sherd_pair *pairs;
+	size_t pair_count;
+} sherd_bundle_parts;
+/* A bundle of the caller's own tensors, to be converted or saved. What describes them is copied; their bytes are not,
+ * and stay where they are, unchanged, until it is closed. Its format is unknown. SHERD_EINVAL names the tensor, by its
+ * index too, whose name is there twice or whose bytes do not fit its shape. */
+SHERD_API int sherd_bundle_make(sherd_bundle **out, const sherd_bundle_parts *parts, sherd_error *err);
 
 typedef struct sherd_bundle_select_options {
 	const char *const *names; /* only these, SHERD_ENOTFOUND when one is missing; NULL: all */

@@ -11,6 +11,7 @@
 #include <sherd/bundle.h>
 
 SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
+SHD_AUTO_DEFINE(sherd_pool, sherd_pool_close)
 
 static const uint64_t shape[] = {3, 4};
 static const sherd_tensor tensors[] = {{"a", SHERD_F32, 2, shape, 48}, {"b", SHERD_U8, 1, shape, 3}};
@@ -46,6 +47,28 @@ static int read_all(const sherd_bundle *b, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* What is read, as a bundle of its own; and a box of each tensor. */
+static int load_and_make(const sherd_bundle *b, sherd_error *err)
+{
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) made = NULL;
+	SHD_AUTO(sherd_pool, sherd_pool_close) pool = NULL;
+	uint8_t bytes[4][64];
+	sherd_bundle_want wants[4];
+	sherd_tensor copies[4];
+	const void *data[4];
+	const uint64_t at[SHERD_MAX_DIMS] = {0};
+	size_t n = sherd_bundle_count(b) < 4 ? sherd_bundle_count(b) : 4;
+	for (size_t i = 0; i < n; i++) {
+		copies[i] = *sherd_bundle_tensor(b, i);
+		data[i] = bytes[i];
+		wants[i] = (sherd_bundle_want){i, at, copies[i].shape, bytes[i]};
+	}
+	TRY(sherd_pool_open(&pool, 2, err));
+	TRY(sherd_bundle_load(b, wants, n, &(sherd_bundle_options){.pool = pool}, err));
+	TRY(sherd_bundle_make(&made, &(sherd_bundle_parts){copies, data, n, NULL, 0}, err));
+	return read_all(made, err);
+}
+
 static int open_and_read(sherd_store *store, const char *key, sherd_error *err)
 {
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) whole = NULL;
@@ -53,6 +76,7 @@ static int open_and_read(sherd_store *store, const char *key, sherd_error *err)
 	SHD_AUTO(sherd_bundle, sherd_bundle_close) rows = NULL;
 	TRY(sherd_bundle_open(&whole, store, key, NULL, err));
 	TRY(read_all(whole, err));
+	TRY(load_and_make(whole, err));
 	TRY(sherd_bundle_select(&part, whole, &(sherd_bundle_select_options){.world = 2}, err));
 	TRY(sherd_bundle_select(&rows, whole, &(sherd_bundle_select_options){.world = 2, .rank = 1, .cut = true}, err));
 	return read_all(rows, err);

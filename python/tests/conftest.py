@@ -1,0 +1,8 @@
+import pytest
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder that is the current one, too."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
