@@ -15,6 +15,8 @@
 	X(verify)             \
 	X(cat)                \
 	X(convert)            \
+	X(diff)               \
+	X(stats)              \
 	X(checkpoint_save)    \
 	X(checkpoint_commit)  \
 	X(checkpoint_wait)    \

@@ -184,3 +184,12 @@ bool cli_text_digits(const char *text, uint64_t *out, const char **end)
 	*end = rest;
 	return *text >= '0' && *text <= '9' && !errno;
 }
+
+bool cli_text_unicode(void)
+{
+	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+	const char *value = NULL;
+	for (size_t i = 0; (!value || !*value) && i < sizeof(names) / sizeof(*names); i++)
+		value = getenv(names[i]);
+	return value && (strcasestr(value, "UTF-8") || strcasestr(value, "utf8"));
+}

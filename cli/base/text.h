@@ -43,3 +43,6 @@ void cli_text_f32(float v, char out[CLI_TEXT_NUMBER]);
 
 /* A number of digits alone, and what stands behind it; false: there is none, or it is too large. */
 bool cli_text_digits(const char *text, uint64_t *out, const char **end);
+
+/* Does whoever started us read UTF-8? By LC_ALL, LC_CTYPE and LANG. */
+bool cli_text_unicode(void);

@@ -6,19 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static void shape_text(const sherd_tensor *t, char *out, size_t room)
+void cli_describe_shape(const sherd_tensor *tensor, char out[CLI_SHAPE_TEXT])
 {
-	size_t used = (size_t)snprintf(out, room, "[");
-	for (uint32_t i = 0; i < t->ndim; i++)
-		used += (size_t)snprintf(out + used, room - used, "%s%" PRIu64, i ? ", " : "", t->shape[i]);
-	(void)snprintf(out + used, room - used, "]");
+	size_t used = (size_t)snprintf(out, CLI_SHAPE_TEXT, "[");
+	for (uint32_t i = 0; i < tensor->ndim; i++)
+		used += (size_t)snprintf(out + used, CLI_SHAPE_TEXT - used, "%s%" PRIu64, i ? ", " : "",
+		                         tensor->shape[i]);
+	(void)snprintf(out + used, CLI_SHAPE_TEXT - used, "]");
 }
 
 static void add_tensor(cli_table *table, const sherd_tensor *t)
 {
-	char shape[SHERD_MAX_DIMS * 22 + 3], size[CLI_TEXT_SIZE], type[SHERD_MAX_TYPE_NAME + 16];
+	char shape[CLI_SHAPE_TEXT], size[CLI_TEXT_SIZE], type[SHERD_MAX_TYPE_NAME + 16];
 	(void)snprintf(type, sizeof(type), "%s%s", sherd_tensor_type(t), t->dtype == SHERD_OPAQUE ? " (opaque)" : "");
-	shape_text(t, shape, sizeof(shape));
+	cli_describe_shape(t, shape);
 	cli_text_size(t->bytes, size);
 	cli_table_add(table, t->name);
 	cli_table_add(table, type);

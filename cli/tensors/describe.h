@@ -7,6 +7,10 @@
 #include <sherd/ckpt.h>
 #include <sherd/model.h>
 
+/* "[3, 4]". */
+#define CLI_SHAPE_TEXT (SHERD_MAX_DIMS * 22 + 3)
+void cli_describe_shape(const sherd_tensor *tensor, char out[CLI_SHAPE_TEXT]);
+
 /* model: whose bundle it is; or NULL. */
 int cli_describe_bundle(cli_state *cli, const char *path, const sherd_bundle *bundle, const sherd_model *model,
                         sherd_error *err);

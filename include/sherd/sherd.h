@@ -10,6 +10,7 @@
 #include <sherd/ckpt.h>
 #include <sherd/convert.h>
 #include <sherd/detect.h>
+#include <sherd/diff.h>
 #include <sherd/dtype.h>
 #include <sherd/error.h>
 #include <sherd/graph.h>
@@ -20,10 +21,12 @@
 #include <sherd/model.h>
 #include <sherd/model_graph.h>
 #include <sherd/name.h>
+#include <sherd/number.h>
 #include <sherd/pair.h>
 #include <sherd/pool.h>
 #include <sherd/progress.h>
 #include <sherd/rows.h>
+#include <sherd/stats.h>
 #include <sherd/store.h>
 #include <sherd/tensor.h>
 #include <sherd/value.h>
