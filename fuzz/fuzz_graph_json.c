@@ -1,5 +1,5 @@
 /* fuzz_graph_json - whatever the line, reading ends with a verdict; a record that was read is written so that the same
- * record comes back. */
+ * record comes back. Whatever the lines, and however they are read, the same records and the same verdict come. */
 #include "form.h"
 
 #include <sherd/graph_json.h>
@@ -42,8 +42,49 @@ static void try_line(sherd_graph_lines *lines, const char *text, size_t size)
 	free(second);
 }
 
+typedef struct feed {
+	const uint8_t *data;
+	size_t left, step;
+} feed;
+
+static int64_t feed_read(void *arg, void *buf, size_t room, sherd_error *err)
+{
+	feed *f = arg;
+	size_t n = f->left < f->step ? f->left : f->step;
+	(void)err;
+	n = n < room ? n : room;
+	if (n)
+		memcpy(buf, f->data, n);
+	f->data += n;
+	f->left -= n;
+	return (int64_t)n;
+}
+
+/* What reading all of it in such steps says: the code, and how many records and which byte. */
+static void try_lines(const uint8_t *data, size_t size, size_t step, uint64_t said[4])
+{
+	sherd_graph_lines *lines;
+	const sherd_graph_node *node;
+	const sherd_graph_edge *edge;
+	sherd_error err = {.offset = 0};
+	feed f = {data, size, step};
+	const sherd_graph_source source = {.read = feed_read, .arg = &f, .name = "lines"};
+	if (sherd_graph_lines_open(&lines, NULL, NULL) < 0)
+		abort();
+	said[0] = (uint64_t)(int64_t)sherd_graph_lines_read(lines, &source, &err);
+	said[1] = sherd_graph_lines_nodes(&node, lines);
+	said[2] = sherd_graph_lines_edges(&edge, lines);
+	said[3] = err.offset;
+	sherd_graph_lines_close(lines);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	uint64_t whole[4], piecemeal[4];
+	try_lines(data, size, size + 1, whole);
+	try_lines(data, size, 3, piecemeal);
+	if (memcmp(whole, piecemeal, sizeof(whole)) != 0)
+		abort();
 	sherd_graph_lines *lines;
 	if (sherd_graph_lines_open(&lines, NULL, NULL) < 0)
 		return 0;

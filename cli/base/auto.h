@@ -2,7 +2,7 @@
 #pragma once
 
 #include <sherd/ckpt.h>
-#include <sherd/graph.h>
+#include <sherd/graph_json.h>
 #include <sherd/model.h>
 #include <sherd/rows.h>
 #include <sherd/verify.h>
@@ -21,6 +21,7 @@ CLI_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
 CLI_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
 CLI_AUTO_DEFINE(sherd_ckpt_list, sherd_ckpt_list_close)
 CLI_AUTO_DEFINE(sherd_graph, sherd_graph_close)
+CLI_AUTO_DEFINE(sherd_graph_lines, sherd_graph_lines_close)
 CLI_AUTO_DEFINE(sherd_graph_plan, sherd_graph_plan_close)
 CLI_AUTO_DEFINE(sherd_model, sherd_model_close)
 CLI_AUTO_DEFINE(sherd_report, sherd_report_close)

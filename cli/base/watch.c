@@ -62,3 +62,8 @@ int cli_watch_check(sherd_error *err)
 {
 	return interrupted ? cli_fail(err, SHERD_ECANCELLED, "cancelled", "interrupted") : SHERD_OK;
 }
+
+int cli_watch_blame(int rc, sherd_error *err)
+{
+	return rc == SHERD_ECANCELLED ? cli_watch_check(err) : rc;
+}

@@ -81,7 +81,7 @@ static int to_lines(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	const char *path = args->operands[1];
 	const cli_sources to = {path, path};
-	cli_exported written;
+	sherd_graph_export_result written;
 	CLI_AUTO_DB db = {0};
 	if (cli_args_has(args, "shards"))
 		return cli_usage(err, "--shards goes with a target of several files only");
@@ -116,10 +116,10 @@ static int from_lines(cli_state *cli, const cli_args *args, sherd_error *err)
 	const char *path = args->operands[0];
 	const cli_sources from = {path, path};
 	const sherd_graph_layout one = {.shards = 1};
-	cli_loaded loaded = {0};
+	sherd_graph_import_result loaded;
 	CLI_AUTO(sherd_graph, sherd_graph_close) graph = NULL;
 	TRY(sherd_graph_open_ephemeral(&graph, &one, cli->pool, err));
-	TRY(cli_batch_load(cli, graph, &from, &loaded, err));
+	TRY(cli_sources_import(cli, graph, &from, false, &loaded, err));
 	return graph_convert_copy(cli, args, graph, err);
 }
 

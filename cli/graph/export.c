@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "graph/records.h"
 #include "base/text.h"
+#include "base/watch.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -45,24 +46,40 @@ static void target_close(target *t)
 	cli_place_close(&t->place);
 }
 
-typedef int produce_fn(const sherd_graph *graph, cli_records *r, sherd_error *err);
+typedef struct sink {
+	cli_state *cli;
+	sherd_writer *writer; /* NULL: standard output */
+	bool failed;
+} sink;
 
-static int produce_nodes(const sherd_graph *graph, cli_records *r, sherd_error *err)
+/* Stops when nobody reads standard output any more. */
+static int put_lines(void *arg, const void *text, size_t len, sherd_error *err)
 {
-	return sherd_graph_find(graph, NULL, cli_records_node, r, err);
+	sink *s = arg;
+	if (s->writer) {
+		int rc = sherd_writer_append(s->writer, text, len, err);
+		s->failed = rc < 0;
+		return rc;
+	}
+	cli_records_print(&s->cli->out, text, len);
+	return cli_out_failed();
 }
 
-static int produce_edges(const sherd_graph *graph, cli_records *r, sherd_error *err)
+/* Errors are the database's, or the target's when the lines could not be put there. */
+static int produce(cli_state *cli, const cli_db *db, const target *t, bool nodes, bool edges,
+                   sherd_graph_export_result *out, sherd_error *err)
 {
-	return sherd_graph_edges(graph, NULL, cli_records_edge, r, err);
-}
-
-/* Errors are the database's, or the target's when the records could not be put there. */
-static int produce(const cli_db *db, produce_fn *all, cli_records *r, const target *t, sherd_error *err)
-{
-	r->file = t->writer;
-	TRY(cli_db_blame(db, all(db->graph, r, err), err));
-	return t->writer ? cli_place_blame(&t->place, r->rc, err) : r->rc;
+	sink s = {.cli = cli, .writer = t->writer};
+	sherd_graph_export_result one = {0};
+	const sherd_graph_export_options options = {.nodes = nodes,
+	                                            .edges = edges,
+	                                            .pool = cli->pool,
+	                                            .progress = t->writer ? &cli->progress : &cli->waiting};
+	int rc = cli_watch_blame(sherd_graph_export(db->graph, &options, put_lines, &s, &one, err), err);
+	out->nodes += one.nodes;
+	out->edges += one.edges;
+	out->bytes += one.bytes;
+	return s.failed ? cli_place_blame(&t->place, rc, err) : cli_db_blame(db, rc, err);
 }
 
 /* Two paths may lead to one file, of which only the edges would be left. */
@@ -77,15 +94,13 @@ static int check_different(const target *nodes, const target *edges, sherd_error
 	                       err);
 }
 
-static int write_both(cli_state *cli, const cli_db *db, target *nodes, target *edges, cli_exported *out,
+static int write_both(cli_state *cli, const cli_db *db, target *nodes, target *edges, sherd_graph_export_result *out,
                       sherd_error *err)
 {
-	cli_records r = {.cli = cli, .err = err};
 	bool same = nodes->path && edges->path && strcmp(nodes->path, edges->path) == 0;
-	int rc = nodes->path ? produce(db, produce_nodes, &r, nodes, err) : SHERD_OK;
-	if (rc == SHERD_OK && edges->path)
-		rc = produce(db, produce_edges, &r, same ? nodes : edges, err);
-	rc = cli_records_done(&r, rc);
+	int rc = nodes->path ? produce(cli, db, nodes, true, same, out, err) : SHERD_OK;
+	if (rc == SHERD_OK && edges->path && !same)
+		rc = produce(cli, db, edges, false, true, out, err);
 	if (rc == SHERD_OK)
 		rc = target_commit(nodes, err);
 	if (rc == SHERD_OK) {
@@ -95,15 +110,15 @@ static int write_both(cli_state *cli, const cli_db *db, target *nodes, target *e
 		if (rc < 0 && nodes->place.store)
 			(void)sherd_store_remove(nodes->place.store, nodes->place.key, NULL);
 	}
-	*out = (cli_exported){.nodes = r.nodes, .edges = r.edges, .bytes = r.bytes};
 	return rc;
 }
 
-int cli_export_write(cli_state *cli, const cli_db *db, const cli_sources *to, bool replace, cli_exported *out,
-                     sherd_error *err)
+int cli_export_write(cli_state *cli, const cli_db *db, const cli_sources *to, bool replace,
+                     sherd_graph_export_result *out, sherd_error *err)
 {
 	target nodes = {.path = to->nodes}, edges = {.path = to->edges};
 	bool same = to->nodes && to->edges && strcmp(to->nodes, to->edges) == 0;
+	*out = (sherd_graph_export_result){0};
 	int rc = target_open(&nodes, replace, err);
 	if (rc == SHERD_OK && !same)
 		rc = target_open(&edges, replace, err);
@@ -121,7 +136,7 @@ static bool is_stdout(const char *path)
 }
 
 /* Not where the records themselves are on standard output. */
-static int graph_export_tell(cli_state *cli, const cli_db *db, const cli_exported *done, sherd_error *err)
+static int graph_export_tell(cli_state *cli, const cli_db *db, const sherd_graph_export_result *done, sherd_error *err)
 {
 	uint64_t version = sherd_graph_version(db->graph);
 	cli_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s of version %" PRIu64 " exported",
@@ -139,7 +154,7 @@ static int graph_export_tell(cli_state *cli, const cli_db *db, const cli_exporte
 static int graph_export_run(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	CLI_AUTO_DB db = {0};
-	cli_exported done = {0};
+	sherd_graph_export_result done;
 	const cli_sources to = {cli_args_text(args, "nodes"), cli_args_text(args, "edges")};
 	bool printed = is_stdout(to.nodes) || is_stdout(to.edges);
 	if (!to.nodes && !to.edges)

@@ -1,4 +1,6 @@
-#include "graph/batch.h"
+#include "graph/sources.h"
+
+#include "base/auto.h"
 #include "commands.h"
 #include "graph/db.h"
 #include "base/doc.h"
@@ -17,11 +19,12 @@ static int take_sources(const cli_args *args, cli_sources *from, sherd_error *er
 
 /* ---- import */
 
-static int tell_imported(cli_state *cli, const cli_db *db, const cli_loaded *loaded, sherd_error *err)
+static int tell_imported(cli_state *cli, const cli_db *db, const sherd_graph_import_result *loaded, sherd_error *err)
 {
-	uint64_t version = sherd_graph_version(db->graph), edges = loaded->edges - loaded->skipped;
+	uint64_t version = sherd_graph_version(db->graph);
 	cli_out_note(&cli->out, "%s: %" PRIu64 " node%s and %" PRIu64 " edge%s imported, version %" PRIu64, db->path,
-	             loaded->nodes, cli_text_plural(loaded->nodes), edges, cli_text_plural(edges), version);
+	             loaded->nodes, cli_text_plural(loaded->nodes), loaded->edges, cli_text_plural(loaded->edges),
+	             version);
 	if (loaded->skipped)
 		cli_out_note(&cli->out, "%s: %" PRIu64 " edge%s left out, whose source is no node", db->path,
 		             loaded->skipped, cli_text_plural(loaded->skipped));
@@ -29,7 +32,7 @@ static int tell_imported(cli_state *cli, const cli_db *db, const cli_loaded *loa
 	cli_doc_put_text(&doc, "path", db->path);
 	cli_doc_put_u64(&doc, "version", version);
 	cli_doc_put_u64(&doc, "nodes", loaded->nodes);
-	cli_doc_put_u64(&doc, "edges", loaded->edges - loaded->skipped);
+	cli_doc_put_u64(&doc, "edges", loaded->edges);
 	cli_doc_put_u64(&doc, "skipped_edges", loaded->skipped);
 	return cli_doc_end(&doc, SHERD_OK, err);
 }
@@ -38,10 +41,10 @@ static int run_import(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	CLI_AUTO_DB db = {0};
 	cli_sources from;
-	cli_loaded loaded = {.skip = cli_args_has(args, "skip-unknown")};
+	sherd_graph_import_result loaded;
 	TRY(take_sources(args, &from, err));
 	TRY(cli_db_open_writer(&db, cli, args, err));
-	TRY(cli_batch_load(cli, db.graph, &from, &loaded, err));
+	TRY(cli_sources_import(cli, db.graph, &from, cli_args_has(args, "skip-unknown"), &loaded, err));
 	TRY(cli_db_flush(&db, cli, err));
 	return tell_imported(cli, &db, &loaded, err);
 }
@@ -88,42 +91,32 @@ static int tell_changed(cli_state *cli, const cli_db *db, const char *file, cons
 	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
-typedef struct updating {
-	sherd_graph *graph;
-	sherd_graph_text file;
-	cli_batch batch;
-	sherd_graph_update_result change;
-} updating;
-
-static int update(updating *u, const cli_sources *from, sherd_error *err)
+static int update(const cli_db *db, sherd_graph_text file, const cli_sources *from, sherd_graph_update_result *change,
+                  sherd_error *err)
 {
-	TRY(cli_batch_read_all(&u->batch, from, err));
 	const sherd_graph_node *nodes;
 	const sherd_graph_edge *edges;
-	size_t node_count = sherd_graph_lines_nodes(&nodes, u->batch.records);
-	size_t edge_count = sherd_graph_lines_edges(&edges, u->batch.records);
-	int rc = sherd_graph_update_file(u->graph, u->file, nodes, node_count, edges, edge_count, &u->change, err);
-	return cli_batch_blame(&u->batch, node_count, rc, err);
+	CLI_AUTO(sherd_graph_lines, sherd_graph_lines_close) lines = NULL;
+	TRY(cli_sources_read(&lines, from, err));
+	size_t node_count = sherd_graph_lines_nodes(&nodes, lines);
+	size_t edge_count = sherd_graph_lines_edges(&edges, lines);
+	int rc = sherd_graph_update_file(db->graph, file, nodes, node_count, edges, edge_count, change, err);
+	return sherd_graph_lines_blame(lines, node_count, rc, err);
 }
 
 static int run_update(cli_state *cli, const cli_args *args, sherd_error *err)
 {
 	CLI_AUTO_DB db = {0};
 	cli_sources from;
-	updating u = {0};
+	sherd_graph_update_result change = {0};
 	const char *file = cli_args_text(args, "file");
 	if (!file)
 		return cli_usage(err, "--file PATH is missing");
 	TRY(take_sources(args, &from, err));
 	TRY(cli_db_open_writer(&db, cli, args, err));
-	u.graph = db.graph;
-	u.file = sherd_graph_text_of(file);
-	TRY(cli_batch_open(&u.batch, err));
-	int rc = update(&u, &from, err);
-	cli_batch_close(&u.batch);
-	TRY(rc);
+	TRY(update(&db, sherd_graph_text_of(file), &from, &change, err));
 	TRY(cli_db_flush(&db, cli, err));
-	return tell_changed(cli, &db, file, &u.change, err);
+	return tell_changed(cli, &db, file, &change, err);
 }
 
 static const cli_option update_options[] = {

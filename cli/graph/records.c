@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a terminal would take for a command is escaped, which JSON allows wherever it can stand. */
-static void graph_records_print(cli_out *out, const char *json, size_t len)
+void cli_records_print(cli_out *out, const char *json, size_t len)
 {
 	for (size_t i = 0, from = 0; i <= len;) {
 		char escape[CLI_TEXT_ESCAPE];
@@ -24,18 +23,9 @@ static void graph_records_print(cli_out *out, const char *json, size_t len)
 	}
 }
 
-static void graph_records_put(cli_records *r, const char *text, size_t len)
-{
-	if (r->file && r->rc == SHERD_OK)
-		r->rc = sherd_writer_append(r->file, text, len, r->err);
-	else if (!r->file)
-		graph_records_print(&r->cli->out, text, len);
-	r->bytes += len;
-}
-
 static void put_str(cli_records *r, const char *text)
 {
-	graph_records_put(r, text, strlen(text));
+	cli_records_print(&r->cli->out, text, strlen(text));
 }
 
 static void put_line(cli_records *r, const char *kind, size_t len)
@@ -47,7 +37,7 @@ static void put_line(cli_records *r, const char *kind, size_t len)
 		put_str(r, kind);
 		put_str(r, "\":");
 	}
-	graph_records_put(r, r->line, len);
+	cli_records_print(&r->cli->out, r->line, len);
 	put_str(r, r->change ? "}\n" : "\n");
 }
 
@@ -74,8 +64,6 @@ static bool graph_records_deliver(cli_records *r, const char *kind, size_t len)
 		put_line(r, kind, len);
 	if (r->rc == SHERD_OK)
 		r->rc = cli_watch_check(r->err);
-	if (r->file && (r->nodes + r->edges) % 4096 == 0)
-		(void)r->cli->progress.update(r->cli->progress.arg, r->bytes, 0);
 	return r->rc == SHERD_OK && !cli_out_failed() && (!r->limit || r->nodes + r->edges < r->limit);
 }
 

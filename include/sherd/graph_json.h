@@ -35,10 +35,67 @@ SHERD_API int sherd_graph_lines_add(sherd_graph_lines *lines, sherd_graph_record
 SHERD_API size_t sherd_graph_lines_nodes(const sherd_graph_node **out, const sherd_graph_lines *lines);
 /* The same of edges. */
 SHERD_API size_t sherd_graph_lines_edges(const sherd_graph_edge **out, const sherd_graph_lines *lines);
-/* The id that the edge of this index begins at, as its line says it: for messages. */
-SHERD_API sherd_graph_text sherd_graph_lines_source(const sherd_graph_lines *lines, size_t edge);
 /* Forgets the records; what was handed out is not valid any more. */
 SHERD_API void sherd_graph_lines_clear(sherd_graph_lines *lines);
+
+/* ---- many lines */
+
+/* Where lines come from. */
+typedef struct sherd_graph_source {
+	/* Puts at most room bytes into buf, and returns how many; 0 at the end, or a code after filling err. */
+	int64_t (*read)(void *arg, void *buf, size_t room, sherd_error *err);
+	void *arg;
+	const char *name;        /* the object of errors; NULL: they have none */
+	sherd_graph_record what; /* its lines are */
+	uint64_t size;           /* for progress; 0: unknown */
+} sherd_graph_source;
+
+/* Adds every line that the source has. Errors have its name, the line in their message, and offsets from its start;
+ * after one, what was added before stays. name must outlive the records. */
+SHERD_API int sherd_graph_lines_read(sherd_graph_lines *lines, const sherd_graph_source *source, sherd_error *err);
+/* Where rc is what a writer says of one of these records by its index, says it of the line that it stood on, as above,
+ * and SHERD_EINVAL becomes SHERD_ECORRUPT: the data is to blame, not the call. nodes: how many of the records were
+ * nodes that were given before edges. Returns the code. */
+SHERD_API int sherd_graph_lines_blame(const sherd_graph_lines *lines, size_t nodes, int rc, sherd_error *err);
+
+typedef struct sherd_graph_import_options {
+	bool skip_unknown;              /* edges whose source is no node are left out, and counted */
+	sherd_pool *pool;               /* reads lines while others are added; may be NULL */
+	const sherd_limits *limits;     /* as sherd_graph_lines_open() */
+	const sherd_progress *progress; /* bytes of lines */
+} sherd_graph_import_options;
+
+typedef struct sherd_graph_import_result {
+	uint64_t nodes, edges; /* that were added */
+	uint64_t skipped;      /* edges that were left out */
+} sherd_graph_import_result;
+
+/* Adds what the source holds to a writer, whose buffer makes room (sherd_graph_spill()) as often as is needed: memory
+ * does not grow with the source, but for each worker by some pieces of lines. What is added, in which order, and which
+ * error is told, does not depend on the pool. After a failure the writer is good for closing only. Errors as
+ * sherd_graph_lines_read() and sherd_graph_lines_blame(). result may be NULL. */
+SHERD_API int sherd_graph_import(sherd_graph *graph, const sherd_graph_source *source,
+                                 const sherd_graph_import_options *options, sherd_graph_import_result *result,
+                                 sherd_error *err);
+
+/* Where lines go: SHERD_OK, 1 to stop (the call then succeeds), or a code after filling err. */
+typedef int sherd_graph_sink_fn(void *arg, const void *text, size_t len, sherd_error *err);
+
+typedef struct sherd_graph_export_options {
+	bool nodes, edges;              /* which; nodes come first */
+	sherd_pool *pool;               /* makes lines; may be NULL */
+	const sherd_progress *progress; /* bytes of lines; the total is not known */
+} sherd_graph_export_options;
+
+typedef struct sherd_graph_export_result {
+	uint64_t nodes, edges, bytes;
+} sherd_graph_export_result;
+
+/* Hands everything that is live to the sink, whole lines at a time, on the caller's thread. The bytes do not depend on
+ * the pool. result may be NULL. */
+SHERD_API int sherd_graph_export(const sherd_graph *graph, const sherd_graph_export_options *options,
+                                 sherd_graph_sink_fn *sink, void *arg, sherd_graph_export_result *result,
+                                 sherd_error *err);
 
 /* One line, without its end, that reads back as the same record: ids are decimal texts; of an exported node the
  * metadata comes without the mark and with sorted keys; what is empty is left out. NUL-terminated. As with

@@ -158,6 +158,22 @@ void shd_pool_submit(sherd_pool *p, shd_pool_later *item)
 	(void)pthread_mutex_unlock(&p->lock);
 }
 
+bool shd_pool_withdraw(sherd_pool *p, const shd_pool_later *item)
+{
+	(void)pthread_mutex_lock(&p->lock);
+	shd_pool_later **at = &p->first;
+	while (*at && *at != item)
+		at = &(*at)->next;
+	bool found = *at;
+	if (found) {
+		*at = item->next;
+		if (!item->next)
+			p->last = at;
+	}
+	(void)pthread_mutex_unlock(&p->lock);
+	return found;
+}
+
 static int run_alone(size_t count, shd_task_fn *fn, void *arg, sherd_error *err)
 {
 	for (size_t i = 0; i < count; i++)

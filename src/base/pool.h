@@ -23,3 +23,5 @@ typedef struct shd_pool_later {
 	void *arg;
 } shd_pool_later;
 void shd_pool_submit(sherd_pool *pool, shd_pool_later *item);
+/* Takes it back, unless a worker has it by now: then false. */
+bool shd_pool_withdraw(sherd_pool *pool, const shd_pool_later *item);

@@ -70,8 +70,76 @@ TEST(no_failed_allocation_is_missed)
 	assert_true(n > 20);
 }
 
+/* ---- many lines, workers ahead */
+
+typedef struct feed {
+	const char *text;
+	size_t left;
+} feed;
+
+static int64_t feed_read(void *arg, void *buf, size_t room, sherd_error *err)
+{
+	(void)err;
+	feed *f = arg;
+	size_t n = f->left < room ? f->left : room;
+	memcpy(buf, f->text, n);
+	f->text += n;
+	f->left -= n;
+	return (int64_t)n;
+}
+
+static int drop(void *arg, const void *text, size_t len, sherd_error *err)
+{
+	(void)arg, (void)text, (void)len, (void)err;
+	return SHERD_OK;
+}
+
+static sherd_pool *pool;
+
+static int import_and_export(sherd_error *err)
+{
+	static const char text[] = "{\"id\":\"a\",\"exported\":true}\n{\"src\":\"a\",\"dst\":\"b\"}\n";
+	sherd_graph *g = NULL;
+	feed f = {text, strlen(text)};
+	const sherd_graph_source source = {.read = feed_read, .arg = &f, .name = "some"};
+	const sherd_graph_import_options in = {.pool = pool};
+	const sherd_graph_export_options out = {.nodes = true, .edges = true, .pool = pool};
+	sherd_graph_export_result told = {0};
+	int rc = sherd_graph_open_ephemeral(&g, NULL, NULL, err);
+	if (rc >= 0)
+		rc = sherd_graph_import(g, &source, &in, NULL, err);
+	if (rc >= 0)
+		rc = sherd_graph_export(g, &out, drop, NULL, &told, err);
+	sherd_graph_close(g);
+	assert_true(rc < 0 || (told.nodes == 1 && told.edges == 1)); /* what is done without is never a record */
+	return rc;
+}
+
+static void fail_each(void)
+{
+	long n = 1;
+	for (bool hit = true; hit; n++) {
+		sherd_error err = {0};
+		fail_malloc_at(n);
+		int rc = import_and_export(&err);
+		hit = fail_malloc_hit();
+		fail_malloc_at(0);
+		assert_true(rc == SHERD_OK || (hit && rc == SHERD_ENOMEM && err.code == SHERD_ENOMEM));
+	}
+	assert_true(n > 20);
+}
+
+TEST(import_and_export_end_well_when_memory_is_out)
+{
+	fail_each();
+	assert_ok(sherd_pool_open(&pool, 2, err));
+	fail_each();
+	sherd_pool_close(pool);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(no_failed_allocation_is_missed)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(no_failed_allocation_is_missed),
+	                                   cmocka_unit_test(import_and_export_end_well_when_memory_is_out)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,12 @@
 /* engine/graph/json/read.c - records from lines of JSON. */
-#include <sherd/graph_json.h>
+#include "engine/graph/json/lines.h"
 
-#include "base/arena.h"
 #include "base/limits.h"
 #include "codec/json.h"
 #include "codec/json_scan.h"
 #include "engine/graph/buffer/metadata.h"
 
 #include <stdlib.h>
-
-struct sherd_graph_lines {
-	sherd_limits limits;
-	shd_arena texts;
-	SHD_VEC(sherd_graph_node) nodes;
-	SHD_VEC(sherd_graph_edge) edges;
-	SHD_VEC(sherd_graph_text) sources; /* as edges */
-};
 
 /* Of a key that was absent or null, ptr is NULL. */
 typedef struct fields {
@@ -66,13 +57,15 @@ void sherd_graph_lines_close(sherd_graph_lines *l)
 	shd_vec_done(&l->nodes);
 	shd_vec_done(&l->edges);
 	shd_vec_done(&l->sources);
+	shd_vec_done(&l->node_at);
+	shd_vec_done(&l->edge_at);
 	free(l);
 }
 
 void sherd_graph_lines_clear(sherd_graph_lines *l)
 {
 	shd_arena_done(&l->texts);
-	l->nodes.count = l->edges.count = l->sources.count = 0;
+	l->nodes.count = l->edges.count = l->sources.count = l->node_at.count = l->edge_at.count = 0;
 }
 
 size_t sherd_graph_lines_nodes(const sherd_graph_node **out, const sherd_graph_lines *l)
@@ -85,11 +78,6 @@ size_t sherd_graph_lines_edges(const sherd_graph_edge **out, const sherd_graph_l
 {
 	*out = l->edges.items;
 	return l->edges.count;
-}
-
-sherd_graph_text sherd_graph_lines_source(const sherd_graph_lines *l, size_t edge)
-{
-	return l->sources.items[edge];
 }
 
 /* ---- values */
@@ -237,6 +225,8 @@ static int add_node(sherd_graph_lines *l, const fields *f, sherd_error *err)
 		if (n.exported)
 			TRY(rewrite(l, n.metadata, true, f->metadata_at, &n.metadata, err));
 	}
+	shd_vec_push(&l->node_at, l->at);
+	TRY(shd_vec_check(&l->node_at, err));
 	shd_vec_push(&l->nodes, n);
 	TRY(shd_vec_check(&l->nodes, err));
 	return SHERD_GRAPH_NODE;
@@ -250,6 +240,8 @@ static int add_edge(sherd_graph_lines *l, const fields *f, sherd_error *err)
 	                            .dst = sherd_graph_id_of(f->dst.ptr, f->dst.len),
 	                            .type = or_text(f->edge_type, "UNKNOWN"),
 	                            .metadata = or_text(f->metadata, "")};
+	shd_vec_push(&l->edge_at, l->at);
+	TRY(shd_vec_check(&l->edge_at, err));
 	shd_vec_push(&l->sources, f->src);
 	TRY(shd_vec_check(&l->sources, err));
 	shd_vec_push(&l->edges, e);
@@ -262,6 +254,9 @@ int sherd_graph_lines_add(sherd_graph_lines *l, sherd_graph_record what, const c
 	SHD_AUTO(shd_json, shd_json_close) j = NULL;
 	fields f = {0};
 	const uint8_t *begin = (const uint8_t *)line;
+	l->at.number++;
+	l->at.offset = l->next;
+	l->next += len;
 	if (!len || json_space_end(begin, begin + len) == begin + len)
 		return 0;
 	TRY(shd_json_open(&j, line, len, &l->limits, err));
