@@ -27,6 +27,7 @@ target_link_libraries(fuzz_replay PRIVATE sherd_flags)
 
 # What else a target is made of.
 set(SHERD_FUZZ_container fuzz/bundle.c)
+set(SHERD_FUZZ_gguf fuzz/bundle.c)
 set(SHERD_FUZZ_set fuzz/bundle.c)
 set(SHERD_FUZZ_graph_ops fuzz/ops_model.c)
 

@@ -44,7 +44,7 @@ extern const fuzz_form *const fuzz_target_form;
 extern const fuzz_form form_plain; /* nothing to mend: no checksums, lengths or offsets of its own */
 extern const fuzz_form form_json, form_sealed;
 extern const fuzz_form form_ckpt_shard, form_ckpt_index, form_container, form_rows_shard, form_rfdb_sidecar;
-extern const fuzz_form form_safetensors, form_npy, form_zip, form_sdnb;
+extern const fuzz_form form_safetensors, form_npy, form_zip, form_sdnb, form_gguf;
 extern const fuzz_form form_set; /* several objects under their names, each of the form that its name tells */
 
 /* A source of choices that a seed repeats. */

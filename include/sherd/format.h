@@ -25,7 +25,8 @@ typedef enum sherd_format {
 	SHERD_FORMAT_RFDB,                 /* a folder that is a graph database */
 	SHERD_FORMAT_NPY_FOLDER,           /* NumPy files and the manifest that lists them */
 	SHERD_FORMAT_JSONL,                /* nodes and edges of a graph, one a line */
-	SHERD_FORMAT_NPZ                   /* NumPy files in a ZIP archive */
+	SHERD_FORMAT_NPZ,                  /* NumPy files in a ZIP archive */
+	SHERD_FORMAT_GGUF                  /* tensors and values of ggml and llama.cpp, in one file or several */
 } sherd_format;
 
 /* What a format is for: programs choose by this and not by the format. */

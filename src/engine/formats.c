@@ -9,6 +9,7 @@
 #include "engine/rows/format.h"
 #include "engine/tensors/files.h"
 #include "engine/tensors/foreign.h"
+#include "engine/tensors/gguf.h"
 #include "engine/tensors/npz.h"
 #include "format/rfdb/name.h"
 #include "format/zip.h"
@@ -42,6 +43,7 @@ const shd_format_entry *const shd_formats[] = {
 	&shd_format_rows,
 	&shd_format_container,
 	&shd_format_nd4j_array,
+	&shd_format_gguf,
 	&shd_format_safetensors,
 	&shd_format_samediff,
 	&shd_format_jsonl,
@@ -59,7 +61,6 @@ const shd_format_entry *const shd_formats[] = {
 	FOREIGN("an empty ZIP archive", NO_TENSORS, MAGIC("PK\5\6")),
 	FOREIGN("an HDF5 file", "write its arrays with safetensors or numpy.save()", MAGIC("\x89HDF\r\n\x1a\n"),
                 ENDINGS(".h5", ".hdf5")),
-	FOREIGN("a GGUF file", "convert the safetensors files that it was made from", MAGIC("GGUF"), ENDING(".gguf")),
 	FOREIGN("a file of torch.save() before 1.6", SAVE_SAFETENSORS, MAGIC("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9")),
 	FOREIGN("a Git LFS pointer and not the file itself", "run git lfs pull",
                 MAGIC("version https://git-lfs.github.com/spec/")),

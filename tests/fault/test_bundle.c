@@ -1,6 +1,7 @@
 /* Fault: every allocation and every operation of the store fails once while bundles are written, opened and read. */
 #include "support/fail_malloc.h"
 #include "support/fail_store.h"
+#include "support/source_file.h"
 #include "support/test.h"
 
 #include "base/error.h"
@@ -88,7 +89,16 @@ static int read_every_format(sherd_error *err)
 {
 	TRY(open_and_read(store, "f", err));
 	TRY(open_and_read(store, "i.json", err));
+	TRY(open_and_read(store, "g.gguf", err));
 	return open_and_read(store, "x.npy", err);
+}
+
+/* Values of all kinds. */
+static int put_gguf(const char *name, const char *key)
+{
+	size_t len;
+	SHD_AUTO_FREE uint8_t *data = source_file_read(name, &len);
+	return sherd_store_put(store, key, SHERD_WRITE_NEW, data, len, NULL);
 }
 
 static int fill_store(void **state)
@@ -100,6 +110,7 @@ static int fill_store(void **state)
 	store = fail_store_over(inner);
 	TRY(encode(&file, &index, &array, NULL));
 	TRY(sherd_store_put(store, "f", SHERD_WRITE_NEW, file.data, file.len, NULL));
+	TRY(put_gguf("tests/corpus/gguf/y_arrays.gguf", "g.gguf"));
 	TRY(sherd_store_put(store, "i.json", SHERD_WRITE_NEW, index.data, index.len, NULL));
 	return sherd_store_put(store, "x.npy", SHERD_WRITE_NEW, array.data, array.len, NULL);
 }

@@ -37,11 +37,32 @@ static int open_object(shd_conversion *c, const char *key, sherd_write_mode mode
 	return sherd_store_write(out, c->store, key, &options, err);
 }
 
+static uint64_t padding_of(const shd_conversion_object *o, uint64_t bytes)
+{
+	return o->align && bytes % o->align ? o->align - bytes % o->align : 0;
+}
+
 static void count_bytes(const shd_conversion *c, shd_conversion_object *o)
 {
 	o->bytes = o->head.len;
-	for (size_t i = 0; i < o->count; i++)
-		o->bytes += sherd_bundle_tensor(c->from, o->tensors[i])->bytes;
+	for (size_t i = 0; i < o->count; i++) {
+		uint64_t bytes = sherd_bundle_tensor(c->from, o->tensors[i])->bytes;
+		o->bytes += bytes + padding_of(o, bytes);
+	}
+}
+
+static int pad_tensor(shd_conversion_object *o, sherd_writer *writer, uint64_t bytes, void *buf, sherd_error *err)
+{
+	uint64_t left = padding_of(o, bytes);
+	memset(buf, 0, left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES);
+	while (left) {
+		size_t n = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
+		TRY(sherd_writer_append(writer, buf, n, err));
+		if (o->summed)
+			o->crc32 = shd_crc32(o->crc32, buf, n);
+		left -= n;
+	}
+	return SHERD_OK;
 }
 
 /* Commits or aborts the writer. */
@@ -54,8 +75,10 @@ static int write_object(shd_conversion *c, shd_conversion_object *o, sherd_write
 	TRY(sherd_writer_append(writer, o->head.data, o->head.len, err));
 	if (o->summed)
 		o->crc32 = shd_crc32(0, o->head.data, o->head.len);
-	for (size_t i = 0; i < o->count; i++)
+	for (size_t i = 0; i < o->count; i++) {
 		TRY(copy_tensor(c, writer, o->tensors[i], buf, o->summed ? &o->crc32 : NULL, err));
+		TRY(pad_tensor(o, writer, sherd_bundle_tensor(c->from, o->tensors[i])->bytes, buf, err));
+	}
 	return sherd_writer_commit(TAKE(writer), err);
 }
 

@@ -28,7 +28,8 @@ typedef struct shd_conversion_object {
 	shd_buf head;
 	const size_t *tensors;
 	size_t count;
-	bool summed; /* crc32 is wanted */
+	uint32_t align; /* data of each tensor fill up to a multiple of this, with zeros; 0: they do not */
+	bool summed;    /* crc32 is wanted */
 	/* When it was written: */
 	shd_part part;
 	uint64_t bytes;

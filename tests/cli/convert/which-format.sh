@@ -6,7 +6,7 @@ echo $?
 sherd convert m.safetensors out.npy --shards 2
 echo $?
 # What others write and we do not is named.
-for name in out.gguf out.pt out.h5; do
+for name in out.keras out.pt out.h5; do
 	sherd convert m.safetensors $name
 	echo $?
 done
