@@ -59,6 +59,8 @@
 	X(graph_versions)     \
 	X(graph_tag)          \
 	X(graph_diff)         \
+	X(graph_push)         \
+	X(graph_pull)         \
 	X(graph_verify)       \
 	X(model_info)         \
 	X(model_verify)       \

@@ -1,6 +1,7 @@
 #include "base/advice.h"
 #include "commands.h"
 #include "components.h"
+#include "base/place.h"
 #include "base/watch.h"
 #include "tensors/target.h"
 
@@ -155,6 +156,7 @@ static int main_run(cli_state *cli, const cli_args *args, sherd_error *err)
 	cli->out.json |= cli_args_has(args, "json");
 	cli->out.quiet |= cli_args_has(args, "quiet");
 	TRY(cli_args_number(args, "workers", 1, 4096, &workers, err));
+	TRY(cli_place_use_cache(cli_args_text(args, "cache"), err));
 	TRY(sherd_guard_open(err));
 	TRY(sherd_pool_open(&cli->pool, (unsigned)workers, err));
 	cli_watch_begin(cli);
@@ -175,10 +177,10 @@ static int leading(int argc, char **argv, char *asked, sherd_error *err)
 			*asked = 'h';
 		else if (strcmp(word, "--version") == 0)
 			*asked = 'v';
-		else if (strcmp(word, "--workers") == 0 && words + 1 < argc)
+		else if ((strcmp(word, "--workers") == 0 || strcmp(word, "--cache") == 0) && words + 1 < argc)
 			words++;
 		else if (strcmp(word, "--json") != 0 && strcmp(word, "--quiet") != 0 && strcmp(word, "-q") != 0 &&
-		         strncmp(word, "--workers=", 10) != 0)
+		         strncmp(word, "--workers=", 10) != 0 && strncmp(word, "--cache=", 8) != 0)
 			return cli_usage(err, "there is no option %.64s; see sherd --help", word);
 	}
 	return words;

@@ -26,7 +26,7 @@ _sherd() {
 	list=$("${COMP_WORDS[0]}" help --list 2>/dev/null) || return
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
-		if [[ $word == --workers ]]; then
+		if [[ $word == --workers || $word == --cache ]]; then
 			((i++))
 		elif [[ $word == -* ]]; then
 			continue
@@ -48,7 +48,7 @@ _sherd() {
 		*) return ;;
 		esac
 	elif [[ $current == -* ]]; then
-		[[ -n $options ]] || options=$'\t--json\t--quiet\t--workers\t--help\t--version'
+		[[ -n $options ]] || options=$'\t--json\t--quiet\t--workers\t--cache\t--help\t--version'
 		[[ -z $command || -n $(_sherd_line "$command" "$list") ]] || options=$'\t--help'
 		mapfile -t COMPREPLY < <(compgen -W "$(tr '\t' '\n' <<<"$options" | sed -n 's/^\(--[a-z-]*\).*/\1/p')" -- "$current")
 		return

@@ -4,6 +4,7 @@
 #include "form.h"
 #include "format/rfdb/manifest.h"
 #include "format/rfdb/plan.h"
+#include "format/rfdb/synced.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,18 @@ static void try_plan(const void *data, size_t len)
 	shd_rfdb_plan_done(&plan);
 }
 
+static void try_synced(const void *data, size_t len, shd_arena *arena)
+{
+	SHD_AUTO_BUF out = {0}, twice = {0};
+	shd_rfdb_synced s, again;
+	if (shd_rfdb_synced_decode(data, len, arena, &s, NULL) < 0)
+		return;
+	shd_rfdb_synced_encode(&s, &out);
+	must(shd_rfdb_synced_decode(out.data, out.len, arena, &again, NULL) == SHERD_OK);
+	shd_rfdb_synced_encode(&again, &twice);
+	must(equal(&out, &twice));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	shd_arena arena = {0};
@@ -100,6 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	try_edit(data, len, &arena);
 	try_small(data, len, &arena);
 	try_plan(data, len);
+	try_synced(data, len, &arena);
 	shd_arena_done(&arena);
 	return 0;
 }

@@ -39,6 +39,7 @@ static const struct advice {
 	{"timed-out", "only the commit", ELSEWHERE, "sherd checkpoint commit publishes them"},
 	{"two-sets", NULL, "set-id", "--set-id chooses one"},
 	{NULL, "cannot be rebuilt", ELSEWHERE, "sherd checkpoint load --partial reads it"},
+	{"diverged", NULL, "replace", "--replace goes ahead all the same"},
 	{"cannot-hold", "cannot hold the graph", "drop-graph", "--drop-graph accepts that"},
 	{"cannot-hold", "pairs", "drop-metadata", "--drop-metadata leaves them out"},
 };

@@ -16,6 +16,7 @@ const cli_option cli_common_options[CLI_COMMON_OPTIONS] = {
 	{"json", NULL, "print one JSON document on standard output", 0},
 	{"quiet", NULL, "print only what was asked for, and errors", 'q'},
 	{"workers", "N", "threads to use (default: one for each processor)", 0},
+	{"cache", "DIR", "keep what is read over a network in this folder (default: SHERD_CACHE)", 0},
 	{"help", NULL, "print this", 'h'},
 };
 
@@ -198,12 +199,17 @@ static bool take_scaled(const char *text, const char *letters, const uint64_t *f
 	return !__builtin_mul_overflow(v, letter ? factors[letter - letters] : plain, out);
 }
 
-int cli_args_size(const cli_args *args, const char *name, uint64_t *out, sherd_error *err)
+bool cli_args_bytes(const char *text, uint64_t *out)
 {
 	static const uint64_t factors[] = {UINT64_C(1) << 10, UINT64_C(1) << 20, UINT64_C(1) << 30, UINT64_C(1) << 40};
+	return take_scaled(text, "KMGT", factors, 1, out) && *out;
+}
+
+int cli_args_size(const cli_args *args, const char *name, uint64_t *out, sherd_error *err)
+{
 	const char *text = cli_args_text(args, name);
 	uint64_t v = *out;
-	if (text && (!take_scaled(text, "KMGT", factors, 1, &v) || !v))
+	if (text && !cli_args_bytes(text, &v))
 		return cli_usage(err, "--%s must be a number of bytes, such as 4096, 64K, 8M or 2G", name);
 	*out = v;
 	return SHERD_OK;

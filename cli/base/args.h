@@ -32,7 +32,7 @@ typedef struct cli_command {
 #define CLI_OPTIONS_BUT_FIRST(list) .options = (list) + 1, .option_count = COUNT_OF(list) - 1
 
 /* The options that every command takes. */
-enum { CLI_COMMON_OPTIONS = 4 };
+enum { CLI_COMMON_OPTIONS = 5 };
 extern const cli_option cli_common_options[CLI_COMMON_OPTIONS];
 
 struct cli_args {
@@ -66,6 +66,8 @@ int cli_args_count(const cli_args *args, const char *name, uint32_t least, uint3
 int cli_args_u64(const cli_args *args, const char *name, uint64_t least, uint64_t *out, sherd_error *err);
 /* Bytes: a number, with K, M, G or T after it (powers of 1024) if you like; at least 1. */
 int cli_args_size(const cli_args *args, const char *name, uint64_t *out, sherd_error *err);
+/* The same of a text; false when it is none. */
+bool cli_args_bytes(const char *text, uint64_t *out);
 /* A span of time in nanoseconds: seconds, or a number with s, m, h or d after it. */
 int cli_args_span(const cli_args *args, const char *name, uint64_t *out, sherd_error *err);
 /* One of the words, which end with NULL: its place among them. */

@@ -1,5 +1,6 @@
 #include "base/place.h"
 #include "components.h"
+#include "base/args.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,16 +47,46 @@ static int refuse_unstable(const cli_place *place, const char *path, sherd_error
 	return rc;
 }
 
+static struct {
+	const char *folder; /* NULL: none */
+	sherd_cache_options options;
+} cache;
+
+int cli_place_use_cache(const char *folder, sherd_error *err)
+{
+	const char *bytes = getenv("SHERD_CACHE_SIZE");
+	folder = folder ? folder : getenv("SHERD_CACHE");
+	cache.folder = folder && *folder ? folder : NULL;
+	if (cache.folder && bytes && *bytes && !cli_args_bytes(bytes, &cache.options.bytes))
+		return cli_usage(err, "SHERD_CACHE_SIZE takes a number of bytes such as 64M or 16G, not '%.64s'",
+		                 bytes);
+	return SHERD_OK;
+}
+
+static int open_cached(cli_place *place, const char *path, const sherd_store_options *options, sherd_error *err)
+{
+	sherd_store *cached = NULL;
+	TRY(sherd_store_open(&place->store, &place->key, path, options, err));
+	if (!cache.folder || !(sherd_store_caps(place->store) & SHERD_CAP_REMOTE))
+		return SHERD_OK;
+	int rc = sherd_store_open_cache(&cached, place->store, cache.folder, &cache.options, err);
+	if (rc < 0)
+		cli_place_close(place);
+	else
+		place->store = cached;
+	return rc;
+}
+
 int cli_place_open(cli_place *place, const char *path, bool create, sherd_error *err)
 {
 	sherd_store_options options = {.create = create, .schemes = cli_schemes()};
 	*place = (cli_place){0};
 	cli_hide_secrets(path);
-	TRY(sherd_store_open(&place->store, &place->key, path, &options, err));
+	TRY(open_cached(place, path, &options, err));
 	if (!*place->key) {
 		cli_place_close(place);
 		options.beside = true;
-		TRY(sherd_store_open(&place->store, &place->key, path, &options, err));
+		TRY(open_cached(place, path, &options, err));
 		place->beside = true;
 	}
 	int rc = create ? refuse_unstable(place, path, err) : SHERD_OK;
@@ -103,7 +134,7 @@ int cli_place_open_folder(cli_place *place, const char *path, sherd_error *err)
 	sherd_store_options options = {.schemes = cli_schemes()};
 	*place = (cli_place){0};
 	cli_hide_secrets(path);
-	TRY(sherd_store_open(&place->store, &place->key, path, &options, err));
+	TRY(open_cached(place, path, &options, err));
 	if (!*place->key)
 		return SHERD_OK;
 	sherd_stat stat;

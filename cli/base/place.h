@@ -15,6 +15,9 @@ typedef struct cli_place {
 	size_t count;
 } cli_place;
 
+/* Keeps what is read over a network in a folder; NULL: in that of SHERD_CACHE, if there is one. "": nowhere. */
+int cli_place_use_cache(const char *folder, sherd_error *err);
+
 /* A thing to read or to write, never a folder: a path that is one names what lies beside it under the same name. With
  * create the folder around it is made, and removed again by close if nothing is in it. */
 int cli_place_open(cli_place *place, const char *path, bool create, sherd_error *err);

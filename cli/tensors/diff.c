@@ -85,7 +85,7 @@ static void detail_text(const sherd_diff_tensor *d, char *out, size_t room)
 		values_text(d, out + used, room - used);
 }
 
-static void put_head(cli_doc *doc, const char *key, const sherd_tensor *t)
+static void diff_put_head(cli_doc *doc, const char *key, const sherd_tensor *t)
 {
 	if (!t)
 		return;
@@ -136,8 +136,8 @@ static int tell_tensor(void *arg, const sherd_diff_tensor *d, sherd_error *err)
 		cli_doc_open(&t->doc, '{');
 		cli_doc_put_text(&t->doc, "name", (d->left ? d->left : d->right)->name);
 		cli_doc_put_text(&t->doc, "kind", sherd_diff_kind_name(d->kind));
-		put_head(&t->doc, "left", d->left);
-		put_head(&t->doc, "right", d->right);
+		diff_put_head(&t->doc, "left", d->left);
+		diff_put_head(&t->doc, "right", d->right);
 		if (d->values)
 			put_values(&t->doc, d->values);
 		cli_doc_close(&t->doc, '}');

@@ -89,7 +89,7 @@ static void put_quantiles(cli_doc *doc, const sherd_stats *s)
 	cli_doc_close(doc, '}');
 }
 
-static void put_tensor(cli_doc *doc, const sherd_tensor *t, const sherd_stats *s, bool hist)
+static void stats_put_tensor(cli_doc *doc, const sherd_tensor *t, const sherd_stats *s, bool hist)
 {
 	cli_doc_open(doc, '{');
 	cli_doc_put_text(doc, "name", t->name);
@@ -114,7 +114,7 @@ static void put_tensor(cli_doc *doc, const sherd_tensor *t, const sherd_stats *s
 	cli_doc_close(doc, '}');
 }
 
-static int take_tensor(void *arg, size_t tensor, const sherd_stats *s, sherd_error *err)
+static int stats_take_tensor(void *arg, size_t tensor, const sherd_stats *s, sherd_error *err)
 {
 	looking *l = arg;
 	const sherd_tensor *t = sherd_bundle_tensor(l->bundle, tensor);
@@ -124,7 +124,7 @@ static int take_tensor(void *arg, size_t tensor, const sherd_stats *s, sherd_err
 	l->inf += s->inf;
 	l->without += !s->known;
 	if (l->cli->out.json)
-		put_tensor(&l->doc, t, s, l->hist);
+		stats_put_tensor(&l->doc, t, s, l->hist);
 	else if (l->hist)
 		cli_plot_print(&l->cli->out, t, s);
 	else
@@ -147,7 +147,7 @@ static int gather(looking *l, const cli_args *args, const cli_place *place, size
 	const char *glob = args->count > 1 ? args->operands[1] : NULL;
 	TRY(cli_place_blame(place, cli_pick_tensors(&tensors, count, l->bundle, glob, err), err));
 	sherd_stats_options options = {.pool = l->cli->pool, .progress = &l->cli->progress};
-	int rc = sherd_stats_bundle(l->bundle, tensors, *count, &options, take_tensor, l, err);
+	int rc = sherd_stats_bundle(l->bundle, tensors, *count, &options, stats_take_tensor, l, err);
 	cli_out_clear_bar(&l->cli->out);
 	return cli_place_blame(place, rc, err);
 }

@@ -403,6 +403,39 @@ SHERD_API int sherd_graph_reshard(const sherd_graph *from, sherd_store *store, c
                                   const sherd_graph_layout *layout, const sherd_graph_reshard_options *options,
                                   sherd_graph_reshard_result *result, sherd_error *err);
 
+/* Between databases in two places, such as a folder and a bucket. */
+typedef struct sherd_graph_transfer_options {
+	uint64_t version; /* of the source; 0: the current one */
+	bool replace;     /* also where the target holds what the source never had */
+	sherd_pool *pool;
+	int64_t time_ns; /* of a target that is made; as elsewhere */
+	const sherd_limits *limits;
+	const sherd_progress *progress;
+} sherd_graph_transfer_options;
+
+typedef struct sherd_graph_transfer_result {
+	uint64_t source, version; /* the version that was sent, and the one that it is in the target */
+	uint64_t segments, bytes; /* sent */
+	uint64_t reused;          /* segments that the target's version named already */
+	bool created;             /* there was no target before */
+	bool changed;             /* false: the target said the same */
+} sherd_graph_transfer_result;
+
+/* Makes what a version of the database in `from` says the current version of the one in `to`, which is made where there
+ * is none: segments that the target's version does not name are sent, then one write makes the version current. What is
+ * not flushed is not sent. Of several who push to one place, or write to it, one wins; the others fail with
+ * SHERD_ECONFLICT, "changed", and remove nothing but what they sent. SHERD_ECONFLICT, too, where the target holds what
+ * the source never had, "diverged", and "other-layout" where its shards are others; SHERD_ECORRUPT where a segment is
+ * not what its manifest says. That both say the same then is noted in the source. A folder that ends up in `to` is
+ * named as in sherd_graph_create(). */
+SHERD_API int sherd_graph_push(sherd_store *from, const char *from_folder, sherd_store *to, const char *to_folder,
+                               const sherd_graph_transfer_options *options, sherd_graph_transfer_result *result,
+                               sherd_error *err);
+/* The same by who owns the target, in which it is noted. SHERD_ECONFLICT, "locked", while somebody writes to it. */
+SHERD_API int sherd_graph_pull(sherd_store *from, const char *from_folder, sherd_store *to, const char *to_folder,
+                               const sherd_graph_transfer_options *options, sherd_graph_transfer_result *result,
+                               sherd_error *err);
+
 SHERD_END_DECLS
 
 #endif

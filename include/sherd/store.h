@@ -83,6 +83,17 @@ typedef struct sherd_local_options {
 /* Objects are files below the folder. SHERD_ENOTFOUND when there is none. */
 SHERD_API int sherd_store_open_local(sherd_store **out, const char *folder, const sherd_local_options *options,
                                      sherd_error *err);
+typedef struct sherd_cache_options {
+	uint64_t bytes; /* what the folder may hold; about; 0: 16 GiB */
+} sherd_cache_options;
+/* A store that keeps what is read of another one in a local folder, which is made where it is missing: blocks of 4 MiB
+ * and, of what is mapped, whole objects. So a store that cannot map can be mapped, and what was read once is not fetched
+ * again as long as the object's identity is the same, which is asked for at each opening. What lies there is held
+ * against a checksum before it is handed out, and fetched anew where it does not fit; what was not used for longest goes
+ * when the bound is reached. Processes may share the folder. Writes go to the inner store, which belongs to the cache
+ * from then on and is closed with it; after a failure it is the caller's. SHERD_EIO when the folder cannot be used. */
+SHERD_API int sherd_store_open_cache(sherd_store **out, sherd_store *inner, const char *folder,
+                                     const sherd_cache_options *options, sherd_error *err);
 SHERD_API void sherd_store_close(sherd_store *store); /* NULL is fine */
 /* SHERD_CAP_* of the store. */
 SHERD_API unsigned sherd_store_caps(const sherd_store *store);

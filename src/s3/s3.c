@@ -17,6 +17,7 @@ static void s3_close(sherd_store *store)
 	(void)pthread_mutex_destroy(&s->asking);
 	(void)pthread_mutex_destroy(&s->identifying);
 	free(s->root);
+	free(s->place);
 	free(s);
 }
 
@@ -39,6 +40,11 @@ static int64_t s3_now(sherd_store *store)
 	return shd_s3_ns(((int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000 + (known ? ahead : 0)) / 1000);
 }
 
+static const char *s3_place_name(const sherd_store *store)
+{
+	return ((const shd_s3 *)store)->place;
+}
+
 static const struct sherd_store_ops s3_ops = {
 	.scheme = "s3",
 	.caps = SHERD_CAP_DURABLE | SHERD_CAP_REMOTE,
@@ -50,6 +56,7 @@ static const struct sherd_store_ops s3_ops = {
 	.close = s3_close,
 	.queue = shd_s3_queue,
 	.now = s3_now,
+	.place = s3_place_name,
 };
 
 /* What a URI says: the bucket, and the path without '/' at its ends. */
@@ -138,8 +145,10 @@ static int s3_place(shd_s3 *s, char **key, const s3_name *name, bool beside, she
 	bool slash = root && name->path[root - 1] != '/';
 	if (asprintf(&s->root, "%.*s%s", (int)root, name->path, slash ? "/" : "") < 0)
 		s->root = NULL;
+	if (s->root && asprintf(&s->place, "%s%s/%s", s->config.origin, s->config.base, s->root) < 0)
+		s->place = NULL;
 	*key = strdup(name->path + root);
-	return s->root && *key ? SHERD_OK : shd_s3_no_memory(err);
+	return s->root && s->place && *key ? SHERD_OK : shd_s3_no_memory(err);
 }
 
 static int s3_open(sherd_store **out, char **key, const char *uri, const sherd_store_options *options, sherd_error *err)

@@ -36,6 +36,7 @@ typedef struct shd_s3 {
 	shd_s3_config config;
 	shd_http *http;
 	char *root;                  /* what stands before keys, "" or ending with '/' */
+	char *place;                 /* server, bucket and root */
 	pthread_mutex_t identifying; /* of the credentials, and the next */
 	int64_t asked_ms;            /* when a role was last asked; 0: never */
 	pthread_mutex_t asking;      /* held while manners are found out */

@@ -95,6 +95,39 @@ cmp far.nodes near.nodes
 cmp far.edges near.edges
 "$sherd" graph verify -q "$at/graph"
 
+# Graphs are published, by one of two who push at once, and brought up to date.
+"$sherd" graph push -q graph "$at/pub"
+"$sherd" graph pull -q "$at/pub" copy
+echo '{"id":"mine","file":"src/x.js"}' | "$sherd" graph update -q graph --file src/x.js --nodes -
+echo '{"id":"yours","file":"src/x.js"}' | "$sherd" graph update -q copy --file src/x.js --nodes -
+first=0 second=0
+"$sherd" graph push -q graph "$at/pub" 2>first &
+"$sherd" graph push -q copy "$at/pub" 2>second || second=$?
+wait $! || first=$?
+[ "$first$second" = 03 ] || [ "$first$second" = 30 ] || { cat first second >&2; exit 1; }
+[ "$first" = 0 ] || { mv graph lost; mv copy graph; }
+"$sherd" graph verify -q "$at/pub"
+"$sherd" graph pull -q "$at/pub" again
+"$sherd" graph export -q graph --nodes pub.near.nodes --edges pub.near.edges
+"$sherd" graph export -q again --nodes pub.far.nodes --edges pub.far.edges
+cmp pub.far.nodes pub.near.nodes
+cmp pub.far.edges pub.near.edges
+"$sherd" graph gc -q "$at/pub"
+"$sherd" graph verify -q "$at/pub"
+
+# Through a cache, and out of it: nothing is fetched twice, and what is damaged there is.
+for round in 1 2 3; do
+	"$sherd" --cache cache graph export -q "$at/pub" --nodes "cached.$round.nodes" --edges "cached.$round.edges"
+	cmp "cached.$round.nodes" pub.near.nodes
+	cmp "cached.$round.edges" pub.near.edges
+	SHERD_CACHE=cache SHERD_CACHE_SIZE=64M "$sherd" checkpoint load -q "$at/race" -o "cached.$round.safetensors"
+	cmp "cached.$round.safetensors" local.safetensors
+	[ "$(SHERD_CACHE=cache "$sherd" rows stream --digest "$at/rows")" = "$("$sherd" rows stream --digest rows)" ]
+	[ $round != 2 ] || find cache -type f -exec sh -c 'printf x | dd of="$1" bs=1 seek=40 conv=notrunc 2>/dev/null' _ {} \;
+done
+[ -n "$(find cache -type f)" ]
+SHERD_CACHE_SIZE=lots says 'SHERD_CACHE_SIZE takes' 2 --cache cache info "$at/m.safetensors"
+
 # What goes wrong is told in one line, without a secret.
 status=0
 AWS_SECRET_ACCESS_KEY=hushhush "$sherd" info "$at/m.safetensors" 2>said || status=$?

@@ -30,8 +30,11 @@ static const backend backends[] = {
 	{.name = "memory behind a decorator", .wrapped = true},
 	{.name = "without any capability", .bare = true},
 	{.name = "without any capability, behind a decorator", .bare = true, .wrapped = true},
+	{.name = "memory behind a cache", .cached = true},
+	{.name = "without any capability, behind a cache", .bare = true, .cached = true},
 #ifdef SHERD_HAS_S3
 	{.name = "s3", .s3 = true},
+	{.name = "s3 behind a cache", .s3 = true, .cached = true},
 	{.name = "s3 by a server with other manners", .s3 = true, .deaf = true},
 #endif
 };
@@ -93,6 +96,10 @@ static sherd_store *open_store(fixture *f)
 		assert_ok(sherd_store_open_memory(&store, err));
 	else
 		assert_ok(shd_store_open_local_sys(&store, f->folder, NULL, &f->sys.sys, err));
+	if (current->cached) {
+		sherd_store *inner = store;
+		assert_ok(sherd_store_open_cache(&store, inner, f->folder, NULL, err));
+	}
 	return current->wrapped ? fail_store_over(store) : store;
 }
 

@@ -12,6 +12,7 @@ typedef struct backend {
 	bool local, wrapped, stutter;
 	bool bare;       /* no maps, locks, folders, links or queues */
 	bool s3;         /* a server of our own, or that of SHERD_TEST_S3 */
+	bool cached;     /* behind a cache in the folder */
 	bool deaf;       /* which deletes in spite of conditions, wants ETags without quotes, and gives losers 500 */
 	unsigned refuse; /* FAIL_SYS_NO_* */
 } backend;

@@ -327,7 +327,7 @@ static int flush_commit(next *n, sherd_error *err)
 	adopt(n);
 	shd_graph_drop_spilled(g, false);
 	if (!edit)
-		shd_graph_publish_full(g, &m, &full);
+		shd_graph_publish_full(&g->place, &m, &full);
 	return SHERD_OK;
 }
 

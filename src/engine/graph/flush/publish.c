@@ -94,6 +94,22 @@ static int take_before(const sherd_graph *g, graph_version *base, change *c, shd
 	return SHERD_OK;
 }
 
+/* Frees the change. */
+static int encode_change(change *c, const shd_rfdb_ids *nodes, const shd_rfdb_edge_keys *edges,
+                         const shd_rfdb_manifest *full, shd_buf *out, sherd_error *err)
+{
+	put_undead_nodes(nodes, &full->dead_nodes, &c->undead_nodes);
+	put_undead_edges(edges, &full->dead_edges, &c->undead_edges);
+	encode(full, c, out);
+	out->failed =
+		out->failed || c->nodes.failed || c->edges.failed || c->undead_nodes.failed || c->undead_edges.failed;
+	shd_vec_done(&c->nodes);
+	shd_vec_done(&c->edges);
+	shd_vec_done(&c->undead_nodes);
+	shd_vec_done(&c->undead_edges);
+	return shd_buf_check(out, err);
+}
+
 int shd_graph_encode_as_edit(const sherd_graph *g, const shd_rfdb_manifest *full, shd_buf *out, sherd_error *err)
 {
 	graph_version base = {0};
@@ -101,48 +117,59 @@ int shd_graph_encode_as_edit(const sherd_graph *g, const shd_rfdb_manifest *full
 	shd_rfdb_ids nodes;
 	shd_rfdb_edge_keys edges;
 	TRY(take_before(g, &base, &c, &nodes, &edges, err));
-	put_undead_nodes(&nodes, &full->dead_nodes, &c.undead_nodes);
-	put_undead_edges(&edges, &full->dead_edges, &c.undead_edges);
-	encode(full, &c, out);
-	out->failed = out->failed || c.nodes.failed || c.edges.failed || c.undead_nodes.failed || c.undead_edges.failed;
-	shd_vec_done(&c.nodes);
-	shd_vec_done(&c.edges);
-	shd_vec_done(&c.undead_nodes);
-	shd_vec_done(&c.undead_edges);
+	int rc = encode_change(&c, &nodes, &edges, full, out, err);
 	shd_graph_version_done(&base);
-	return shd_buf_check(out, err);
+	return rc;
+}
+
+int shd_graph_encode_between(const shd_rfdb_manifest *before, const shd_rfdb_manifest *full, shd_buf *out,
+                             sherd_error *err)
+{
+	change c = {0};
+	put_segments(&before->nodes, &c.nodes);
+	put_segments(&before->edges, &c.edges);
+	return encode_change(&c, &before->dead_nodes, &before->dead_edges, full, out, err);
 }
 
 /* ---- becoming current */
 
 /* A manifest with the number may be there: we left it, or somebody who died, or who is about to commit it. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): written through the options. */
-static int flush_publish_claim(sherd_graph *g, const char *name, const shd_buf *edit, char *identity, sherd_error *err)
+static int flush_publish_claim(const graph_place *p, graph_head *head, const char *name, const shd_buf *edit,
+                               char *identity, sherd_error *err)
 {
 	const sherd_write_options o = {.mode = SHERD_WRITE_NEW, .identity = identity};
 	sherd_error failure = {0};
-	int rc = shd_graph_place_write(&g->place, name, &o, edit, &failure);
+	int rc = shd_graph_place_write(p, name, &o, edit, &failure);
 	if (rc == SHERD_EEXIST) {
-		TRY(shd_graph_clear_uncommitted(&g->place, &g->head, err));
-		rc = shd_graph_place_write(&g->place, name, &o, edit, &failure);
+		TRY(shd_graph_clear_uncommitted(p, head, err));
+		rc = shd_graph_place_write(p, name, &o, edit, &failure);
 	}
 	if (rc == SHERD_EEXIST)
 		rc = shd_graph_head_fail(&failure);
 	return shd_pass(err, rc, &failure);
 }
 
-int shd_graph_publish(sherd_graph *g, uint64_t version, const shd_buf *edit, sherd_error *err)
+int shd_graph_publish_edit(const graph_place *p, graph_head *head, uint64_t version, const shd_buf *edit, bool *unknown,
+                           sherd_error *err)
 {
 	char name[SHD_RFDB_NAME_MAX], identity[sizeof(((sherd_stat *)0)->identity)] = "";
-	bool unknown = false;
+	*unknown = false;
 	shd_rfdb_manifest_name(version, true, name);
-	int rc = flush_publish_claim(g, name, edit, identity, err);
+	int rc = flush_publish_claim(p, head, name, edit, identity, err);
 	if (rc == SHERD_OK)
-		rc = shd_graph_head_advance(&g->place, &g->head, version, &(graph_made){name, identity}, &unknown, err);
+		rc = shd_graph_head_advance(p, head, version, &(graph_made){name, identity}, unknown, err);
+	if (rc < 0 && !*unknown && *identity)
+		(void)shd_graph_place_remove_if(p, name, identity, NULL);
+	return rc;
+}
+
+int shd_graph_publish(sherd_graph *g, uint64_t version, const shd_buf *edit, sherd_error *err)
+{
+	bool unknown;
+	int rc = shd_graph_publish_edit(&g->place, &g->head, version, edit, &unknown, err);
 	if (unknown)
 		g->mode = GRAPH_BROKEN;
-	if (rc < 0 && !unknown && *identity)
-		(void)shd_graph_place_remove_if(&g->place, name, identity, NULL);
 	return rc;
 }
 
@@ -161,13 +188,13 @@ static void drop_edit(const graph_place *p, uint64_t version)
 	sherd_lock_release(lock);
 }
 
-void shd_graph_publish_full(sherd_graph *g, const shd_rfdb_manifest *m, const shd_buf *full)
+void shd_graph_publish_full(const graph_place *p, const shd_rfdb_manifest *m, const shd_buf *full)
 {
 	char name[SHD_RFDB_NAME_MAX];
-	shd_rfdb_manifest_name(g->version, false, name);
-	bool written = shd_graph_place_put(&g->place, name, SHERD_WRITE_NEW, full, NULL) == SHERD_OK;
+	shd_rfdb_manifest_name(m->version, false, name);
+	bool written = shd_graph_place_put(p, name, SHERD_WRITE_NEW, full, NULL) == SHERD_OK;
 	if (written)
-		drop_edit(&g->place, g->version);
+		drop_edit(p, m->version);
 	/* A cache: who finds an old one makes it anew. */
-	(void)shd_graph_write_index(&g->place, g->version, true, written ? m : NULL, NULL);
+	(void)shd_graph_write_index(p, m->version, true, written ? m : NULL, NULL);
 }

@@ -9,8 +9,14 @@
 
 /* What leads from the version of the graph to that one. */
 int shd_graph_encode_as_edit(const sherd_graph *g, const shd_rfdb_manifest *full, shd_buf *out, sherd_error *err);
+/* The same between any two, of which the second has the next number. */
+int shd_graph_encode_between(const shd_rfdb_manifest *before, const shd_rfdb_manifest *full, shd_buf *out,
+                             sherd_error *err);
 /* SHERD_ECONFLICT, "changed", when somebody else has committed or cleared meanwhile. A failure leaves nothing, unless
  * nobody can tell: then the graph is broken. */
 int shd_graph_publish(sherd_graph *g, uint64_t version, const shd_buf *edit, sherd_error *err);
-/* The graph is at the version. Nothing is lost when this fails: the edit says the same. full is its encoding. */
-void shd_graph_publish_full(sherd_graph *g, const shd_rfdb_manifest *m, const shd_buf *full);
+/* The same without a graph: head is what the writer began with. *unknown: it failed, and may count nevertheless. */
+int shd_graph_publish_edit(const graph_place *p, graph_head *head, uint64_t version, const shd_buf *edit, bool *unknown,
+                           sherd_error *err);
+/* The version counts. Nothing is lost when this fails: the edit says the same. full is its encoding. */
+void shd_graph_publish_full(const graph_place *p, const shd_rfdb_manifest *m, const shd_buf *full);
