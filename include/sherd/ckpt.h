@@ -168,7 +168,8 @@ SHERD_API const sherd_ckpt_about *sherd_bundle_about(const sherd_bundle *bundle)
 
 /* ---- saving */
 
-/* Fills buf with bytes [offset, offset+len) of an item. Called in ascending order, by one thread at a time an item. */
+/* Fills buf with bytes [offset, offset+len) of an item. Called in ascending order, by one thread at a time an item,
+ * unless the item says otherwise. */
 typedef int sherd_read_fn(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err);
 
 /* What a shard is to hold: a whole tensor, a piece of one, or a replica. */
@@ -180,6 +181,7 @@ typedef struct sherd_ckpt_item {
 	const void *data;              /* the bytes, or NULL and */
 	sherd_read_fn *read;           /* somebody who has them */
 	void *arg;
+	bool any_order; /* read() may be called in any order, by several threads at once: all workers fill one shard */
 } sherd_ckpt_item;
 
 typedef enum sherd_ckpt_layout {

@@ -244,7 +244,7 @@ int sherd_writer_put(sherd_writer *writer, uint64_t offset, const void *buf, siz
 {
 	const uint8_t *from = buf;
 	while (len) {
-		void *room;
+		void *room = NULL;
 		size_t n = len;
 		TRY(sherd_writer_room(&room, &n, writer, offset, err));
 		shd_copy_past(room, from, n);

@@ -3,6 +3,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "engine/ckpt/save.h"
+#include "engine/tensors/bundle.h"
 #include "format/ckpt/claim.h"
 
 #include <stdlib.h>
@@ -36,7 +37,8 @@ static int save_bundle_add(spreading *g, uint32_t rank, size_t tensor, const uin
 	if (!s)
 		return shd_fail_nomem(err);
 	*s = (source){.bundle = g->bundle, .tensor = tensor};
-	sherd_ckpt_item item = {.tensor = *t, .read = read_source, .arg = s};
+	sherd_ckpt_item item = {
+		.tensor = *t, .read = read_source, .arg = s, .any_order = g->bundle->order == SHD_BUNDLE_ANYWHERE};
 	item.extra = g->extras ? g->extras[tensor] : NULL;
 	if (rows) {
 		uint64_t *shape = shd_arena_copy(&g->arena, t->shape, t->ndim * sizeof(*shape));

@@ -240,7 +240,6 @@ int shd_ckpt_saver_write(sherd_ckpt_saver *s, uint32_t rank, const sherd_ckpt_it
 		.count = count,
 		.csharp = s->options.layout == SHERD_CKPT_LAYOUT_CSHARP,
 		.digest = s->options.digest,
-		.at_once = s->manner.by_ranks ? 1 : s->world,
 		.pool = s->options.pool,
 		.meter = s->meter,
 	};

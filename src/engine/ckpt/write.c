@@ -208,14 +208,13 @@ static int write_item(shard_writer *w, const sherd_ckpt_item *item, shd_ckpt_ent
 static int write_by_parts(shard_writer *w, sherd_error *err)
 {
 	const ckpt_shard_spec *spec = w->spec;
-	unsigned workers = sherd_pool_workers(spec->pool);
 	ckpt_parts_out out = {
 		.items = spec->items,
 		.entries = w->entries,
 		.count = spec->count,
 		.writer = w->writer,
+		.head = shd_ckpt_head_size(spec->digest),
 		.pool = spec->pool,
-		.workers = workers / (spec->at_once < workers ? spec->at_once + !spec->at_once : workers),
 		.meter = spec->meter,
 	};
 	for (size_t i = 0; i < spec->count; i++) {
@@ -274,15 +273,21 @@ static int write_index(shard_writer *w, ckpt_written *out, sherd_error *err)
 static int ckpt_write_begin(shard_writer *w, sherd_error *err)
 {
 	static const uint8_t zeros[SHD_CKPT_HEAD_ROOM];
+	const uint32_t head = w->spec->csharp ? SHD_CKPT_CSHARP_HEAD_SIZE : shd_ckpt_head_size(w->spec->digest);
+	size_t part;
+	if (w->spec->digest == SHERD_DIGEST_BLAKE3) {
+		if (w->spec->dry)
+			return SHERD_OK;
+		TRY(sherd_writer_places(&part, w->writer, err));
+		return sherd_writer_put(w->writer, 0, zeros, head, err);
+	}
 	w->scratch = malloc(CHUNK);
 	if (!w->scratch)
 		return shd_fail_nomem(err);
 	shd_sha256_init(&w->sha);
 	if (w->spec->dry)
 		return SHERD_OK;
-	return sherd_writer_append(w->writer, zeros,
-	                           w->spec->csharp ? SHD_CKPT_CSHARP_HEAD_SIZE : shd_ckpt_head_size(w->spec->digest),
-	                           err);
+	return sherd_writer_append(w->writer, zeros, head, err);
 }
 
 static void finish_hash(shard_writer *w, ckpt_written *out)

@@ -18,11 +18,10 @@ typedef struct ckpt_shard_spec {
 	size_t count;
 	bool csharp;
 	sherd_digest digest;
-	uint32_t at_once; /* shards that share the pool's workers */
 	bool dry; /* only go over the items; nothing is written, and of the outcome only the content is filled in */
 	const char *replaces; /* identity of a damaged shard whose place it takes; NULL: the key must be free */
 	const char *wanted;   /* SHERD_ECORRUPT unless the data has this checksum; NULL: any */
-	sherd_pool *pool;     /* whose workers sum parts, with BLAKE3; or NULL */
+	sherd_pool *pool;     /* whose workers write parts, with BLAKE3; or NULL */
 	shd_meter *meter;
 } ckpt_shard_spec;
 

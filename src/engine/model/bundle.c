@@ -29,6 +29,7 @@ static int model_bundle_fill(sherd_bundle *b, const sherd_model *model, sherd_er
 {
 	b->model = model;
 	b->format = model->format;
+	b->order = model->stream ? SHD_BUNDLE_STREAM : SHD_BUNDLE_ANYWHERE;
 	b->tensors = model->arrays;
 	b->count = model->array_count;
 	b->pairs = model->pairs;

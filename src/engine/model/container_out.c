@@ -21,23 +21,20 @@ int shd_container_out_begin(container_out *o, sherd_store *store, const char *ke
 	static const uint8_t zeros[HEAD];
 	sherd_write_options with_head = *options;
 	with_head.head = HEAD;
+	size_t part;
 	*o = (container_out){0};
 	TRY(sherd_store_write(&o->writer, store, key, &with_head, err));
-	return shd_container_out_append(o, zeros, sizeof(zeros), err);
+	TRY(sherd_writer_places(&part, o->writer, err));
+	TRY(sherd_writer_put(o->writer, 0, zeros, sizeof(zeros), err));
+	o->at = sizeof(zeros);
+	return SHERD_OK;
 }
 
-int shd_container_out_append(container_out *o, const void *bytes, size_t len, sherd_error *err)
+static int container_out_append(container_out *o, const void *bytes, size_t len, sherd_error *err)
 {
 	TRY(sherd_writer_append(o->writer, bytes, len, err));
 	o->at += len;
 	return SHERD_OK;
-}
-
-int shd_container_out_align(container_out *o, sherd_error *err)
-{
-	static const uint8_t zeros[SHD_CONTAINER_ALIGN];
-	size_t over = o->at % SHD_CONTAINER_ALIGN;
-	return over ? shd_container_out_append(o, zeros, SHD_CONTAINER_ALIGN - over, err) : SHERD_OK;
 }
 
 void shd_container_out_end_data(container_out *o)
@@ -63,10 +60,10 @@ static int put_section(container_out *o, shd_container_section *s, const void *p
 	s->crc = shd_crc32(shd_section_crc_begin(s), payload, (size_t)s->stored);
 	shd_section_head_encode(s, head);
 	shd_put_u32(tail, s->crc);
-	TRY(shd_container_out_append(o, head, sizeof(head), err));
+	TRY(container_out_append(o, head, sizeof(head), err));
 	if (s->stored)
-		TRY(shd_container_out_append(o, payload, (size_t)s->stored, err));
-	TRY(shd_container_out_append(o, tail, sizeof(tail), err));
+		TRY(container_out_append(o, payload, (size_t)s->stored, err));
+	TRY(container_out_append(o, tail, sizeof(tail), err));
 	o->head.sections[o->head.count++] = *s;
 	return SHERD_OK;
 }
@@ -107,7 +104,7 @@ int shd_container_out_copy(container_out *o, const container_file *from, const s
 		size_t n = end - at < PIECE ? (size_t)(end - at) : PIECE;
 		TRY(sherd_reader_at(from->reader, at, room, n, err));
 		crc = shd_crc32(crc, room, n);
-		TRY(shd_container_out_append(o, room, n, err));
+		TRY(container_out_append(o, room, n, err));
 		at += n;
 	}
 	if (s->flags & SHD_SECTION_HAS_CRC) {
@@ -117,7 +114,7 @@ int shd_container_out_copy(container_out *o, const container_file *from, const s
 			                                 "a section of type %u is damaged", s->type),
 			                     from->reader);
 		shd_put_u32(tail, crc);
-		TRY(shd_container_out_append(o, tail, sizeof(tail), err));
+		TRY(container_out_append(o, tail, sizeof(tail), err));
 	}
 	o->head.sections[o->head.count++] = copy;
 	return SHERD_OK;

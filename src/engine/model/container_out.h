@@ -8,17 +8,13 @@
 
 typedef struct container_out {
 	sherd_writer *writer; /* NULL before begin and after finish or abort */
-	uint64_t at;          /* bytes appended */
+	uint64_t at;          /* where the next bytes go; data are put there by who has their places (container_pack) */
 	shd_container_head head;
 } container_out;
 
 /* Of the options head is filled in. */
 int shd_container_out_begin(container_out *o, sherd_store *store, const char *key, const sherd_write_options *options,
                             sherd_error *err);
-/* Data. */
-int shd_container_out_append(container_out *o, const void *bytes, size_t len, sherd_error *err);
-/* Zeros up to the next multiple of SHD_CONTAINER_ALIGN. */
-int shd_container_out_align(container_out *o, sherd_error *err);
 /* No more data follow. */
 void shd_container_out_end_data(container_out *o);
 /* A section, packed at the level where that makes it smaller; level 0: as it is. */

@@ -7,9 +7,12 @@
 
 #include <stdlib.h>
 
+/* For each worker: the pool idles at the end of a batch, so that few are slow, and memory is what they take. */
+enum { SLOTS = 4 };
+
 int shd_container_batch_init(container_batch *b, unsigned workers, int level, sherd_error *err)
 {
-	*b = (container_batch){.count = 2 * (size_t)workers, .level = level};
+	*b = (container_batch){.count = (size_t)SLOTS * workers, .level = level};
 	b->slots = calloc(b->count, sizeof(*b->slots));
 	if (!b->slots)
 		return shd_fail_nomem(err);
@@ -99,29 +102,36 @@ static int container_pack_keep(container_slot *s, sherd_error *err)
 	return SHERD_OK;
 }
 
-static int container_pack_append(container_batch *b, container_slot *s, sherd_error *err)
+/* With the lock held: the next place in its file. */
+static void container_pack_assign(container_slot *s)
 {
-	if (s->aligned)
-		TRY(shd_container_out_align(s->to, err));
-	s->chunk.offset = s->to->at;
-	TRY(shd_container_out_append(s->to, s->stored, s->chunk.stored, err));
+	s->gap = s->aligned ? (size_t)(-s->to->at % SHD_CONTAINER_ALIGN) : 0;
+	s->chunk.offset = s->to->at + s->gap;
+	s->to->at = s->chunk.offset + s->chunk.stored;
+}
+
+static int container_pack_put(container_batch *b, const container_slot *s, sherd_error *err)
+{
+	static const uint8_t zeros[SHD_CONTAINER_ALIGN];
+	sherd_writer *writer = s->to->writer;
+	TRY(sherd_writer_put(writer, s->chunk.offset - s->gap, zeros, s->gap, err));
+	TRY(sherd_writer_put(writer, s->chunk.offset, s->stored, s->chunk.stored, err));
 	return shd_meter_add(b->meter, s->len, err);
 }
 
-/* Appends all that are next and ready, unless another worker is doing so; that one then sees what is ready now. */
+/* Chunks get their places in order, as soon as all before them are packed; whoever gave one its place puts it there. */
 static int container_pack_deliver(container_batch *b, container_slot *s, sherd_error *err)
 {
 	int rc = SHERD_OK;
 	(void)pthread_mutex_lock(&b->lock);
 	s->ready = true;
-	while (rc == SHERD_OK && !b->writing && b->next < b->used && b->slots[b->next].ready) {
-		container_slot *next = &b->slots[b->next];
-		b->writing = true;
+	while (rc == SHERD_OK && !b->failed && b->next < b->used && b->slots[b->next].ready) {
+		container_slot *next = &b->slots[b->next++];
+		container_pack_assign(next);
 		(void)pthread_mutex_unlock(&b->lock);
-		rc = container_pack_append(b, next, err);
+		rc = container_pack_put(b, next, err);
 		(void)pthread_mutex_lock(&b->lock);
-		b->writing = rc < 0; /* after a failure nobody goes on */
-		b->next++;
+		b->failed |= rc < 0;
 	}
 	(void)pthread_mutex_unlock(&b->lock);
 	return rc;
@@ -146,6 +156,6 @@ int shd_container_batch_run(container_batch *b, sherd_error *err)
 	for (size_t i = 0; i < b->used; i++)
 		b->slots[i].ready = false;
 	b->next = 0;
-	b->writing = false;
+	b->failed = false;
 	return shd_pool_run(b->pool, b->used, work_on, b, err);
 }

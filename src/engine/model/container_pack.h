@@ -1,7 +1,7 @@
 /* engine/model/container_pack.h - chunks on their way into files, several at a time.
  *
- * Workers of the pool fetch, shuffle, pack and sum chunks in any order; they are appended in the order in which they
- * were added, by whichever worker has just finished one. */
+ * Workers of the pool fetch, shuffle, pack and sum chunks in any order, and put them at their places, which follow each
+ * other in the order in which the chunks were added. */
 #pragma once
 
 #include "base/meter.h"
@@ -28,6 +28,7 @@ typedef struct container_slot {
 	uint8_t *work, *packed;
 	shd_deflate *deflate;
 	const uint8_t *stored;
+	size_t gap; /* zeros before it */
 	bool ready;
 } container_slot;
 
@@ -40,8 +41,8 @@ typedef struct container_batch {
 	sherd_model_read_fn *read;
 	void *arg;
 	pthread_mutex_t lock; /* guards what follows, and ready */
-	size_t next;          /* to be appended */
-	bool writing;
+	size_t next;          /* whose place is not known yet */
+	bool failed;          /* nobody goes on */
 } container_batch;
 
 /* Then pool, meter, read and arg may be set. */

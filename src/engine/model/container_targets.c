@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+#define PACKED_UNKNOWN ((uint64_t)8 << 20)
+enum { FRONT = 4 << 10 }; /* before the arrays, and more */
+
 /* ---- planning */
 
 static int name_targets(sherd_model_writer *w, sherd_error *err)
@@ -65,7 +68,8 @@ static sherd_write_options options_of(sherd_model_writer *w, uint32_t target)
 	sherd_write_options o = {.mode = over ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                         .like = w->like,
 	                         .identity = w->targets[target].part.identity};
-	o.size_hint = w->level ? 0 : w->targets[target].bytes;
+	/* What is packed may come to much less, and what is large is not made long for nothing. */
+	o.size_hint = w->level && w->targets[target].bytes > PACKED_UNKNOWN ? 0 : FRONT + w->targets[target].bytes;
 	if (!target && over)
 		o.if_identity = w->shards.count ? w->first_identity : w->if_identity;
 	return o;

@@ -35,8 +35,9 @@ struct sherd_model {
 	const sherd_pair *pairs;
 	const char *place; /* what a save has to name to replace it: its key, or the base of its files; NULL: none */
 	uint32_t files;    /* how many it is in; 0: one */
-	sherd_pool *pool;  /* lent for reading; or NULL */
-	shd_map names;     /* of variables to their indices */
+	bool stream;      /* arrays are had without going back only in order, by one thread: they are packed together */
+	sherd_pool *pool; /* lent for reading; or NULL */
+	shd_map names;    /* of variables to their indices */
 	const char
 		*missing; /* names of variables and constants whose arrays should lie somewhere and do not; or NULL */
 	const char *missing_at; /* where the first of them should */

@@ -8,13 +8,23 @@ SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
 
 #define CLAIM ".sdnb.saving" /* after the base of a set */
 
+/* Whose workers, and what they count. */
+typedef struct sdnb_saving {
+	sherd_pool *pool;
+	shd_meter meter;
+} sdnb_saving;
+
 static int write_file(const shd_sdnb_out *out, sherd_store *store, const char *key, sherd_write_mode mode,
-                      shd_part *part, shd_meter *meter, sherd_error *err)
+                      shd_part *part, sdnb_saving *how, sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
+	shd_sdnb_target target = {.pool = how->pool, .meter = &how->meter};
+	size_t part_bytes;
 	const sherd_write_options options = {.mode = mode, .size_hint = out->size, .identity = part->identity};
 	TRY(sherd_store_write(&writer, store, key, &options, err));
-	TRY(shd_sdnb_write(out, writer, meter, err));
+	TRY(sherd_writer_places(&part_bytes, writer, err));
+	target.writer = writer;
+	TRY(shd_sdnb_put(out, &target, NULL, err));
 	int rc = sherd_writer_commit(TAKE(writer), err);
 	shd_part_written(part, rc);
 	return rc;
@@ -171,19 +181,19 @@ static int save_sdnb_claim(set *s, shd_arena *arena, sherd_error *err)
 	return shd_claim_take(&s->claim, s->store, name, &text, &rules, err);
 }
 
-static int save_sdnb_write(set *s, uint32_t index, const shd_sdnb_out *out, shd_meter *meter, sherd_error *err)
+static int save_sdnb_write(set *s, uint32_t index, const shd_sdnb_out *out, sdnb_saving *how, sherd_error *err)
 {
 	TRY(name(s, index, err));
-	return write_file(out, s->store, (const char *)s->key.data, SHERD_WRITE_NEW, &s->parts[index], meter, err);
+	return write_file(out, s->store, (const char *)s->key.data, SHERD_WRITE_NEW, &s->parts[index], how, err);
 }
 
 /* Arrays first; the first file, which has the graph, makes them a set. */
-static int write_set(set *s, const shd_sdnb_out *out, shd_meter *meter, sherd_error *err)
+static int write_set(set *s, const shd_sdnb_out *out, sdnb_saving *how, sherd_error *err)
 {
 	for (uint32_t i = 1; i < s->files; i++)
-		TRY(save_sdnb_write(s, i, &out[i], meter, err));
+		TRY(save_sdnb_write(s, i, &out[i], how, err));
 	TRY(shd_claim_check(&s->claim, err));
-	return save_sdnb_write(s, 0, &out[0], meter, err);
+	return save_sdnb_write(s, 0, &out[0], how, err);
 }
 
 /* A set of another number of files may have come, of a save whose claim somebody removed: who came later gives way, and
@@ -217,7 +227,7 @@ static bool remove_written(set *s)
 	return all;
 }
 
-static int save_set(const shd_sdnb_out *out, sherd_store *store, const char *key, uint32_t files, shd_meter *meter,
+static int save_set(const shd_sdnb_out *out, sherd_store *store, const char *key, uint32_t files, sdnb_saving *how,
                     shd_arena *arena, sherd_error *err)
 {
 	set s = {.store = store, .base = shd_str_of(key), .files = files, .whole = key};
@@ -232,7 +242,7 @@ static int save_set(const shd_sdnb_out *out, sherd_store *store, const char *key
 		rc = check_free(&s, arena, err);
 	bool left = false;
 	if (rc == SHERD_OK) {
-		rc = write_set(&s, out, meter, err);
+		rc = write_set(&s, out, how, err);
 		if (rc == SHERD_OK)
 			rc = save_sdnb_check_alone(&s, arena, err);
 		/* A first file without an answer may come yet. */
@@ -253,16 +263,16 @@ int shd_model_save_sdnb(const sherd_model *model, sherd_store *store, const char
 	uint32_t files = o->shards > 1 ? o->shards : 1;
 	uint64_t total = 0;
 	shd_sdnb_out *out;
-	shd_meter meter;
+	sdnb_saving how = {.pool = o->pool};
 	shd_part part = {0};
 	TRY(shd_sdnb_lay_out(model, o, files, &arena, &out, err));
 	for (uint32_t i = 0; i < files; i++)
 		total += out[i].size;
-	shd_meter_init(&meter, o->progress, total);
-	int rc = files > 1 ? save_set(out, store, key, files, &meter, &arena, err)
+	shd_meter_init(&how.meter, o->progress, total);
+	int rc = files > 1 ? save_set(out, store, key, files, &how, &arena, err)
 	                   : write_file(out, store, key, o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW, &part,
-	                                &meter, err);
-	shd_meter_done(&meter);
+	                                &how, err);
+	shd_meter_done(&how.meter);
 	if (rc == SHERD_OK && o->written)
 		*o->written = total;
 	return rc;

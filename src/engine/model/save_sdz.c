@@ -1,29 +1,10 @@
 #include "base/buf.h"
-#include "codec/crc32.h"
 #include "engine/model/sdnb_out.h"
 #include "engine/model/sdz.h"
-
-#include <sherd/sys/backend.h>
 
 #include <stdio.h>
 
 SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
-
-/* A writer that passes bytes on, or nowhere, and keeps their CRC. It is never committed nor aborted. */
-typedef struct crc_writer {
-	sherd_writer base;
-	sherd_writer *to; /* NULL: only the CRC is wanted */
-	uint32_t crc;
-} crc_writer;
-
-static int save_sdz_append(sherd_writer *writer, const void *buf, size_t len, sherd_error *err)
-{
-	crc_writer *w = (crc_writer *)writer;
-	w->crc = shd_crc32(w->crc, buf, len);
-	return w->to ? sherd_writer_append(w->to, buf, len, err) : SHERD_OK;
-}
-
-static const struct sherd_writer_ops crc_ops = {.append = save_sdz_append};
 
 typedef struct archive {
 	const shd_sdnb_out *files;
@@ -31,15 +12,16 @@ typedef struct archive {
 	uint32_t count;
 	sherd_writer *writer;
 	uint64_t at;
+	const char *key;
+	sherd_pool *pool;
 	shd_meter meter;
 } archive;
 
+/* to NULL: only its CRC is made. */
 static int write_entry(archive *a, uint32_t i, sherd_writer *to, sherd_error *err)
 {
-	crc_writer w = {.base = {.ops = &crc_ops, .key = a->writer->key, .store = a->writer->store}, .to = to};
-	TRY(shd_sdnb_write(&a->files[i], &w.base, &a->meter, err));
-	a->entries[i].crc = w.crc;
-	return SHERD_OK;
+	const shd_sdnb_target target = {.writer = to, .at = a->at, .pool = a->pool, .meter = &a->meter};
+	return shd_in_object(err, shd_sdnb_put(&a->files[i], &target, &a->entries[i].crc, err), a->key);
 }
 
 static int write_local(archive *a, uint32_t i, sherd_error *err)
@@ -48,8 +30,9 @@ static int write_local(archive *a, uint32_t i, sherd_error *err)
 	a->entries[i].head = a->at;
 	shd_zip_put_local(&head, &a->entries[i], SHD_SDNB_ALIGN);
 	TRY(shd_buf_check(&head, err));
+	TRY(sherd_writer_put(a->writer, a->at, head.data, head.len, err));
 	a->at += head.len;
-	return sherd_writer_append(a->writer, head.data, head.len, err);
+	return SHERD_OK;
 }
 
 /* The head of the first entry lies at the front of the object, where it can be filled in when its CRC is known. */
@@ -64,6 +47,8 @@ static int fill_first(archive *a, sherd_error *err)
 /* The heads of the others cannot be changed any more: their bytes are made twice. */
 static int write_entries(archive *a, sherd_error *err)
 {
+	size_t part;
+	TRY(sherd_writer_places(&part, a->writer, err));
 	for (uint32_t i = 0; i < a->count; i++) {
 		if (i)
 			TRY(write_entry(a, i, NULL, err));
@@ -98,6 +83,14 @@ static int name_entries(archive *a, shd_arena *arena, sherd_error *err)
 	return SHERD_OK;
 }
 
+static uint64_t expected_size(const archive *a)
+{
+	uint64_t size = 0;
+	for (uint32_t i = 0; i < a->count; i++)
+		size += a->files[i].size + 2 * (SHD_ZIP_LOCAL + SHD_SDNB_ALIGN + SHD_SDZ_MOST_NAME);
+	return size;
+}
+
 static uint64_t count_work(const archive *a)
 {
 	uint64_t total = 0;
@@ -112,7 +105,7 @@ int shd_model_save_sdz(const sherd_model *model, sherd_store *store, const char 
 	SHD_DONE(shd_arena_done) shd_arena arena = {0};
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	shd_sdnb_out *files;
-	archive a = {.count = o->shards > 1 ? o->shards : 1};
+	archive a = {.count = o->shards > 1 ? o->shards : 1, .key = key, .pool = o->pool};
 	if (a.count > SHD_SDZ_MOST_ENTRIES)
 		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold", "an archive cannot hold %u shards", a.count);
 	TRY(shd_sdnb_lay_out(model, o, a.count, &arena, &files, err));
@@ -123,7 +116,7 @@ int shd_model_save_sdz(const sherd_model *model, sherd_store *store, const char 
 	TRY(name_entries(&a, &arena, err));
 	const sherd_write_options options = {.mode = o->replace ? SHERD_WRITE_REPLACE : SHERD_WRITE_NEW,
 	                                     .head = SHD_ZIP_LOCAL + SHD_SDZ_MOST_NAME + SHD_SDNB_ALIGN,
-	                                     .size_hint = files[0].size,
+	                                     .size_hint = expected_size(&a),
 	                                     .if_identity = o->replace ? o->if_identity : NULL};
 	TRY(sherd_store_write(&writer, store, key, &options, err));
 	a.writer = writer;

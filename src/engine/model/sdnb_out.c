@@ -95,39 +95,3 @@ int shd_sdnb_lay_out(const sherd_model *model, const sherd_model_save_options *o
 	*out = made;
 	return SHERD_OK;
 }
-
-static int write_bytes(sherd_writer *writer, const void *bytes, size_t len, shd_meter *meter, sherd_error *err)
-{
-	TRY(sherd_writer_append(writer, bytes, len, err));
-	return shd_meter_add(meter, len, err);
-}
-
-static int write_graph(const shd_sdnb_out *out, sherd_writer *writer, shd_meter *meter, sherd_error *err)
-{
-	for (size_t i = 0; i < out->graph.piece_count; i++) {
-		const shd_samediff_piece *p = &out->graph.pieces[i];
-		TRY(write_bytes(writer, p->bytes, p->len, meter, err));
-		if (p->array == SHERD_NO_ARRAY)
-			continue;
-		const shd_model_elements elements = {out->model, p->array, p->fortran, p->swap};
-		TRY(shd_model_elements_write(&elements, writer, meter, err));
-	}
-	return SHERD_OK;
-}
-
-int shd_sdnb_write(const shd_sdnb_out *out, sherd_writer *writer, shd_meter *meter, sherd_error *err)
-{
-	static const uint8_t zeros[SHD_SDNB_ALIGN];
-	uint8_t head[SHD_SDNB_HEAD];
-	uint64_t at = SHD_SDNB_HEAD + out->graph.size;
-	shd_sdnb_head_encode(&out->head, head);
-	TRY(write_bytes(writer, head, sizeof(head), meter, err));
-	TRY(write_graph(out, writer, meter, err));
-	for (size_t i = 0; i < out->count; i++) {
-		const shd_model_elements elements = {.model = out->model, .array = out->arrays[i]};
-		TRY(write_bytes(writer, zeros, (size_t)(out->entries[i].offset - at), meter, err));
-		TRY(shd_model_elements_write(&elements, writer, meter, err));
-		at = out->entries[i].offset + out->entries[i].length;
-	}
-	return write_bytes(writer, out->manifest, (size_t)out->head.manifest_bytes, meter, err);
-}

@@ -23,8 +23,16 @@ typedef struct shd_sdnb_out {
  * is a file that SameDiff could not load. */
 int shd_sdnb_lay_out(const sherd_model *model, const sherd_model_save_options *options, uint32_t files,
                      shd_arena *arena, shd_sdnb_out **out, sherd_error *err);
-/* Appends the file to the writer, size bytes. */
-int shd_sdnb_write(const shd_sdnb_out *out, sherd_writer *writer, shd_meter *meter, sherd_error *err);
+
+typedef struct shd_sdnb_target {
+	sherd_writer *writer; /* with places; NULL: only the CRC is wanted */
+	uint64_t at;          /* where the file begins in the object */
+	sherd_pool *pool;
+	shd_meter *meter;
+} shd_sdnb_target;
+
+/* Puts the file there, size bytes, by all workers; *crc, if not NULL, is its CRC-32. */
+int shd_sdnb_put(const shd_sdnb_out *out, const shd_sdnb_target *to, uint32_t *crc, sherd_error *err);
 
 /* What each file holds of the model: sources for the encoder, of which the first has the graph. */
 int shd_sdnb_divide(const sherd_model *model, const sherd_model_save_options *options, uint32_t files, shd_arena *arena,

@@ -125,6 +125,8 @@ int shd_model_open_sdz(sherd_model **out, shd_evidence *e, const sherd_limits *l
 	SHD_AUTO(sherd_model, sherd_model_close) model = NULL;
 	TRY(shd_sdnb_open(&model, TAKE(archive), (const char *)inner.data, limits, &z->base, err));
 	TRY(keep_small((const shd_sdnb_model *)model, err));
+	for (size_t i = 0; i < z->archive.count; i++)
+		model->stream |= z->archive.entries[i].method != SHD_ZIP_STORED;
 	*out = TAKE(model);
 	return SHERD_OK;
 }

@@ -34,6 +34,13 @@ typedef struct shd_bundle_ops {
 	void (*close)(sherd_bundle *);
 } shd_bundle_ops;
 
+/* How its bytes are had without going back: a packed member has no middle. Reading otherwise is right, and slow. */
+typedef enum shd_bundle_order {
+	SHD_BUNDLE_ANYWHERE = 0,
+	SHD_BUNDLE_TENSORS, /* each tensor from its front to its end, by one thread */
+	SHD_BUNDLE_STREAM   /* all of them, by one thread */
+} shd_bundle_order;
+
 /* What the index of several files says, apart from what they say themselves. */
 typedef struct shd_bundle_index {
 	size_t value_count;
@@ -45,6 +52,7 @@ typedef struct shd_bundle_index {
 struct sherd_bundle {
 	const shd_bundle_ops *ops;
 	sherd_format format;
+	shd_bundle_order order;
 	shd_arena arena;      /* everything below, and what the format keeps */
 	sherd_reader *reader; /* of the one object that it is, which is closed with it; NULL: there is none */
 	size_t count;

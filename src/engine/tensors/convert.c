@@ -1,32 +1,14 @@
 #include "engine/tensors/convert.h"
 
 #include "base/pool.h"
-#include "codec/crc32.h"
+#include "engine/tensors/bundle.h"
 #include "engine/tensors/folder.h"
 #include "engine/tensors/format.h"
+#include "engine/tensors/places.h"
 
 #include <stdlib.h>
 
-#define CHUNK_BYTES (4u << 20)
-
 SHD_AUTO_DEFINE(sherd_writer, sherd_writer_abort)
-SHD_AUTO_DEFINE(sherd_bundle, sherd_bundle_close)
-
-static int copy_tensor(shd_conversion *c, sherd_writer *writer, size_t tensor, void *buf, uint32_t *crc,
-                       sherd_error *err)
-{
-	uint64_t bytes = sherd_bundle_tensor(c->from, tensor)->bytes;
-	for (uint64_t at = 0; at < bytes;) {
-		size_t n = (size_t)(bytes - at < CHUNK_BYTES ? bytes - at : CHUNK_BYTES);
-		TRY(sherd_bundle_read(c->from, tensor, at, buf, n, err));
-		TRY(sherd_writer_append(writer, buf, n, err));
-		if (crc)
-			*crc = shd_crc32(*crc, buf, n);
-		TRY(shd_meter_add(&c->meter, n, err));
-		at += n;
-	}
-	return SHERD_OK;
-}
 
 /* identity, which may be NULL, is told by the commit. */
 static int open_object(shd_conversion *c, const char *key, sherd_write_mode mode, uint64_t size_hint,
@@ -51,16 +33,46 @@ static void count_bytes(const shd_conversion *c, shd_conversion_object *o)
 	}
 }
 
-static int pad_tensor(shd_conversion_object *o, sherd_writer *writer, uint64_t bytes, void *buf, sherd_error *err)
+/* One object, by the place of each of its bytes. */
+typedef struct object_source {
+	shd_conversion *conversion;
+	const shd_conversion_object *object;
+	uint64_t *starts; /* of the head, of each tensor, whose padding follows it, and the end */
+} object_source;
+
+/* Bytes of a tensor from one on, or zeros behind its end. */
+static int fill_tensor(shd_conversion *c, size_t tensor, uint64_t at, uint8_t *to, size_t len, sherd_error *err)
 {
-	uint64_t left = padding_of(o, bytes);
-	memset(buf, 0, left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES);
-	while (left) {
-		size_t n = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
-		TRY(sherd_writer_append(writer, buf, n, err));
-		if (o->summed)
-			o->crc32 = shd_crc32(o->crc32, buf, n);
-		left -= n;
+	const uint64_t bytes = sherd_bundle_tensor(c->from, tensor)->bytes, rest = at < bytes ? bytes - at : 0;
+	const size_t n = rest < len ? (size_t)rest : len;
+	if (n)
+		TRY(sherd_bundle_read(c->from, tensor, at, to, n, err));
+	memset(to + n, 0, len - n);
+	return shd_meter_add(&c->meter, n, err);
+}
+
+static int fill_object(void *arg, uint64_t offset, uint8_t *to, size_t len, sherd_error *err)
+{
+	const object_source *s = arg;
+	const shd_conversion_object *o = s->object;
+	size_t low = 0, high = o->count; /* the last one that begins at the offset or before it */
+	while (low < high) {
+		size_t middle = low + (high - low + 1) / 2;
+		if (s->starts[middle] <= offset)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	for (; len; low++) {
+		uint64_t at = offset - s->starts[low], rest = s->starts[low + 1] - offset;
+		size_t n = rest < len ? (size_t)rest : len;
+		if (!low)
+			memcpy(to, o->head.data + at, n);
+		else if (n)
+			TRY(fill_tensor(s->conversion, o->tensors[low - 1], at, to, n, err));
+		offset += n;
+		to += n;
+		len -= n;
 	}
 	return SHERD_OK;
 }
@@ -69,16 +81,26 @@ static int pad_tensor(shd_conversion_object *o, sherd_writer *writer, uint64_t b
 static int write_object(shd_conversion *c, shd_conversion_object *o, sherd_writer *to, sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = to;
-	SHD_AUTO_FREE void *buf = malloc(CHUNK_BYTES);
-	if (!buf)
+	SHD_AUTO_FREE uint64_t *starts = calloc(o->count + 2, sizeof(*starts));
+	if (!starts)
 		return shd_fail_nomem(err);
-	TRY(sherd_writer_append(writer, o->head.data, o->head.len, err));
-	if (o->summed)
-		o->crc32 = shd_crc32(0, o->head.data, o->head.len);
+	starts[1] = o->head.len;
 	for (size_t i = 0; i < o->count; i++) {
-		TRY(copy_tensor(c, writer, o->tensors[i], buf, o->summed ? &o->crc32 : NULL, err));
-		TRY(pad_tensor(o, writer, sherd_bundle_tensor(c->from, o->tensors[i])->bytes, buf, err));
+		const uint64_t bytes = sherd_bundle_tensor(c->from, o->tensors[i])->bytes;
+		starts[i + 2] = starts[i + 1] + bytes + padding_of(o, bytes);
 	}
+	object_source source = {c, o, starts};
+	const shd_bundle_order order = c->from->order;
+	const shd_placing placing = {.writer = writer,
+	                             .size = o->bytes,
+	                             .fill = fill_object,
+	                             .arg = &source,
+	                             .in_order = order == SHD_BUNDLE_STREAM,
+	                             .cuts = order == SHD_BUNDLE_ANYWHERE ? NULL : starts,
+	                             .ranges = o->count + 1,
+	                             .pool = c->pool,
+	                             .crc = o->summed ? &o->crc32 : NULL};
+	TRY(shd_places_write(&placing, err));
 	return sherd_writer_commit(TAKE(writer), err);
 }
 

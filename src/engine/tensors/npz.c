@@ -279,6 +279,8 @@ static int npz_take_members(npz_bundle *b, const sherd_bundle_options *options, 
 	TRY(shd_meter_ask(&meter, err));
 	for (size_t i = 0; i < count; i++) {
 		TRY(npz_take_member(b, &b->archive.entries[i], options->limits, &b->members[i], &tensors[i], err));
+		if (b->archive.entries[i].method != SHD_ZIP_STORED)
+			b->base.order = SHD_BUNDLE_TENSORS;
 		TRY(shd_meter_add(&meter, 1, err));
 	}
 	return SHERD_OK;

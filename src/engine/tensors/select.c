@@ -149,6 +149,7 @@ static int take_marked(select_bundle *s, const bool *taken, const sherd_bundle_s
 	b->pair_count = s->from->pair_count;
 	b->pairs = s->from->pairs;
 	b->whole = s->from;
+	b->order = s->from->order;
 	b->about = s->from->about;
 	s->sources = sources;
 	return shd_bundle_finish(b, err);

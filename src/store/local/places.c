@@ -93,7 +93,7 @@ int shd_local_places_room(void **out, shd_local_places *p, sherd_error *err)
 	struct shd_local_room *room = NULL;
 	pthread_mutex_lock(&p->mutex);
 	int rc = room_take(p, &room, err);
-	if (rc == SHERD_OK) {
+	if (rc == SHERD_OK && room) {
 		room->lent = true;
 		*out = room->bytes;
 	}

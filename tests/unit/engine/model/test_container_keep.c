@@ -66,7 +66,8 @@ static void put_chunks(container_out *out, size_t array, container_part *p, bool
 			c.width = 4;
 		}
 		c.crc = shd_crc32(0, stored, c.stored);
-		assert_ok(shd_container_out_append(out, stored, c.stored, err));
+		assert_ok(sherd_writer_put(out->writer, out->at, stored, c.stored, err));
+		out->at += c.stored;
 		shd_vec_push(&p->chunks, c);
 		free(raw);
 		free(mixed);
