@@ -101,7 +101,7 @@ static int put_part(parts_writer *w, size_t part, const uint8_t *bytes, size_t l
 	                 : SHERD_OK;
 }
 
-static int write_part(void *arg, size_t part, sherd_error *err)
+static int ckpt_write_part(void *arg, size_t part, sherd_error *err)
 {
 	parts_writer *w = arg;
 	SHD_AUTO_FREE uint8_t *scratch = NULL;
@@ -132,7 +132,7 @@ int shd_ckpt_write_parts(const ckpt_parts_out *out, ckpt_sums *sums, shd_buf *ta
 {
 	parts_writer w = {.out = out, .sums = sums, .tail = tail, .in_order = is_read_in_order(out)};
 	shd_turn_init(&w.turn);
-	int rc = shd_pool_run(out->pool, sums->parts, write_part, &w, err);
+	int rc = shd_pool_run(out->pool, sums->parts, ckpt_write_part, &w, err);
 	shd_turn_done(&w.turn);
 	if (rc == SHERD_OK)
 		shd_ckpt_sums_join(sums);
