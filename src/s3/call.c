@@ -8,7 +8,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-enum { LONGEST_PAUSE_MS = 10000, ROLE_MS = 30000 };
+enum { LONGEST_PAUSE_MS = 10000, ROLE_MS = 30000, MOST_SENT_ON = 10 };
 
 void shd_s3_call_header(shd_s3_call *call, const char *name, const char *fmt, ...)
 {
@@ -101,8 +101,48 @@ static int check_call_key(const shd_s3 *s, const char *key, sherd_error *err)
 	return SHERD_OK;
 }
 
+int shd_s3_check_process(const shd_s3 *s, sherd_error *err)
+{
+	if (!shd_http_is_forked(s->http))
+		return SHERD_OK;
+	return sherd_fail(err, SHERD_EIO, "forked",
+	                  "this process was forked from the one that opened the store: it has to open it itself");
+}
+
+/* What another program's server is asked for: the URL as it was named, and the headers that are there. */
+static int start_plain(shd_s3 *s, shd_s3_call *call, sherd_error *err)
+{
+	const shd_s3_config *c = &s->config;
+	shd_http_request *r = &call->http;
+	bool named = strcmp(call->key, c->named) == 0;
+	r->method = call->method;
+	call->plain = true;
+	shd_s3_text_clear(&r->url);
+	shd_s3_text_clear(&r->headers);
+	if (call->elsewhere.len) {
+		shd_s3_text_say(&r->url, "%s", call->elsewhere.data);
+	} else {
+		shd_s3_text_say(&r->url, "%s%s/%s", c->origin, c->base, s->root);
+		if (named)
+			shd_s3_text_say(&r->url, "%s%s", call->key, c->query ? c->query : "");
+		else
+			shd_s3_text_encode(&r->url, call->key, true);
+	}
+	shd_s3_text_say(&r->headers, "User-Agent: sherd\n");
+	for (size_t i = 0; i < call->count; i++)
+		shd_s3_text_say(&r->headers, "%s: %s\n", call->headers[i].key, call->headers[i].value);
+	if (r->url.failed || r->headers.failed || call->elsewhere.failed)
+		return shd_s3_no_memory(err);
+	shd_http_start(s->http, r);
+	call->under_way = true;
+	return SHERD_OK;
+}
+
 int shd_s3_call_start(shd_s3 *s, shd_s3_call *call, sherd_error *err)
 {
+	TRY(shd_s3_check_process(s, err));
+	if (s->config.plain)
+		return start_plain(s, call, err);
 	if (call->key)
 		TRY(check_call_key(s, call->key, err));
 	shd_http_request *r = &call->http;
@@ -218,6 +258,44 @@ static bool call_expired(shd_s3 *s, const shd_s3_call *call)
 	return true;
 }
 
+/* Does the answer of a plain server send elsewhere? Then the next one is asked there: 1. Another scheme is not
+ * followed: what was asked for encrypted comes so, and nobody is led from the network to this machine's files. */
+static int call_sent_on(const shd_s3 *s, shd_s3_call *call, sherd_error *err)
+{
+	char location[8192];
+	long status = call->http.status;
+	const char *url = shd_s3_text_of(&call->http.url);
+	if (!s->config.plain)
+		return 0;
+	if (call->elsewhere.len && !call->went_back &&
+	    (status == 401 || status == 403 || status == 404 || status == 410)) {
+		call->went_back = true; /* such places are good for a while */
+		shd_s3_text_clear(&call->elsewhere);
+		return 1;
+	}
+	if (status < 301 || status > 308 || status == 304 ||
+	    !shd_http_header(&call->http, "location", location, sizeof(location)))
+		return 0;
+	shd_s3_text next = {0};
+	bool good = shd_http_resolve(url, location, &next);
+	if (good && strcspn(url, ":") == strcspn(next.data, ":") && ++call->sent_on <= MOST_SENT_ON) {
+		shd_s3_text_free(&call->elsewhere);
+		call->elsewhere = next;
+		return 1;
+	}
+	int rc;
+	if (call->sent_on > MOST_SENT_ON)
+		rc = sherd_fail(err, SHERD_EIO, "redirect", "the server sends from place to place");
+	else if (good)
+		rc = sherd_fail(err, SHERD_EIO, "redirect",
+		                "the server sends to another scheme, which is not followed: %.*s",
+		                (int)strcspn(next.data, "?#"), next.data);
+	else
+		rc = sherd_fail(err, SHERD_EIO, "redirect", "the server sends to what is no URL of http or https");
+	shd_s3_text_free(&next);
+	return rc;
+}
+
 int shd_s3_call_finish(shd_s3 *s, shd_s3_call *call, sherd_error *err)
 {
 	int64_t since = shd_http_clock_ms();
@@ -231,6 +309,13 @@ int shd_s3_call_finish(shd_s3 *s, shd_s3_call *call, sherd_error *err)
 		if (!renewed && call_expired(s, call)) {
 			renewed = true;
 			TRY(shd_s3_call_start(s, call, err));
+			continue;
+		}
+		int sent_on = call_sent_on(s, call, err);
+		TRY(sent_on);
+		if (sent_on) {
+			TRY(shd_s3_call_start(s, call, err));
+			tries--;
 			continue;
 		}
 		if (!shd_s3_call_may_help(call))
@@ -253,6 +338,7 @@ void shd_s3_call_end(shd_s3 *s, shd_s3_call *call)
 		shd_http_cancel(s->http, &call->http);
 	shd_http_clean(&call->http);
 	shd_s3_text_free(&call->query);
+	shd_s3_text_free(&call->elsewhere);
 	*call = (shd_s3_call){0};
 }
 
@@ -283,6 +369,9 @@ int shd_s3_call_refuse(const shd_s3 *s, const shd_s3_call *call, sherd_error *er
 {
 	long status = call->http.status;
 	char code[64], message[128];
+	if (!status && call->http.too_long)
+		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-ranges",
+		                  "the server sends all of it where a part was asked for, which is more than 64 MiB");
 	if (!status)
 		return sherd_fail(err, SHERD_EIO, call->http.timed_out ? "timed-out" : "io", "no answer from %.80s: %s",
 		                  s->config.origin, call->http.trouble);
@@ -314,6 +403,9 @@ void shd_s3_call_object(const shd_s3_call *call, shd_s3_object *out)
 	size_t len = strlen(text);
 	bool quoted = len >= 2 && text[0] == '"' && text[len - 1] == '"';
 	(void)snprintf(out->etag, sizeof(out->etag), "%.*s", (int)(quoted ? len - 2 : len), text + (quoted ? 1 : 0));
+	/* A weak one may stay the same while bytes change, and some servers have none: then the time counts. */
+	if (call->plain && !quoted && out->modified)
+		(void)snprintf(out->etag, sizeof(out->etag), "%lld%.200s", (long long)out->modified, text);
 	(void)shd_http_header(&call->http, "x-amz-meta-sherd-write", out->write_id, sizeof(out->write_id));
 	if (shd_http_header(&call->http, "x-amz-meta-sherd-removed", gone, sizeof(gone)) && strcmp(gone, "1") == 0) {
 		out->there = false;

@@ -13,7 +13,11 @@ typedef struct shd_s3_call {
 	sherd_pair headers[SHD_S3_MOST_HEADERS];
 	size_t count;
 	char values[SHD_S3_MOST_HEADERS][SHD_S3_MOST_ETAG + 8];
-	char hash[65]; /* of the body; found when it is "" */
+	char hash[65];         /* of the body; found when it is "" */
+	shd_s3_text elsewhere; /* plain: where the server has sent us; "" for where the object was named */
+	bool plain;            /* what is asked for is no object of S3 */
+	bool went_back;        /* from there, since it is refused there by now */
+	int sent_on;           /* how often */
 	bool under_way;
 	bool once; /* finish does not begin anew */
 	bool lost; /* some try got no answer, or a gateway's, but may have reached the server */

@@ -212,8 +212,20 @@ int shd_s3_config_find(shd_s3_config *out, const char *bucket, const sherd_store
 	return rc;
 }
 
+int shd_s3_config_plain(shd_s3_config *out, const sherd_store_options *options, sherd_error *err)
+{
+	finding f = {.options = options};
+	out->plain = true;
+	TRY(read_times(out, &f, err));
+	TRY(copy(&out->ca_bundle, setting(&f, CA_BUNDLE), err));
+	TRY(copy(&out->bucket, "", err));
+	return copy(&out->region, "", err);
+}
+
 void shd_s3_config_free(shd_s3_config *c)
 {
+	free(c->query);
+	free(c->named);
 	free(c->bucket);
 	free(c->origin);
 	free(c->host);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
 	MOST_WORKERS = 4,
@@ -94,6 +95,7 @@ struct shd_http {
 	pthread_cond_t done;
 	char *ca_bundle;
 	long request_ms;
+	pid_t owner; /* threads do not live on in a child that was forked */
 	shd_http_worker workers[MOST_WORKERS];
 	size_t count;
 };
@@ -137,8 +139,13 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
 		r->got += count;
 		return size * count;
 	}
-	if (r->answer.len + count > MOST_ANSWER)
+	curl_off_t length = 0;
+	if (!r->answer.len)
+		(void)curl->easy_getinfo(r->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+	if (length > MOST_ANSWER || r->answer.len + count > MOST_ANSWER) {
+		r->too_long = true;
 		return 0;
+	}
 	shd_s3_text_add(&r->answer, bytes, count);
 	return r->answer.failed ? 0 : size * count;
 }
@@ -288,7 +295,7 @@ static void judge(shd_http_request *r, CURLcode code)
 	r->lost = r->sends > 1 || (r->sent && (code != CURLE_OK || !status));
 	r->timed_out = code == CURLE_OPERATION_TIMEDOUT;
 	r->hopeless = code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE ||
-	              code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
+	              code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL || r->too_long;
 	bool short_of = r->sink && status >= 200 && status < 300 && r->got != r->sink_len;
 	if (code == CURLE_OK && !short_of)
 		r->status = status;
@@ -352,13 +359,14 @@ int shd_http_open(shd_http **out, const shd_http_options *options, sherd_error *
 	(void)pthread_cond_init(&http->done, NULL);
 	http->ca_bundle = ca;
 	http->request_ms = options->request_ms;
+	http->owner = getpid();
 	*out = http;
 	return SHERD_OK;
 }
 
 void shd_http_close(shd_http *http)
 {
-	if (!http)
+	if (!http || http->owner != getpid()) /* what a child has of it is its parent's, and may be locked for ever */
 		return;
 	for (size_t i = 0; i < http->count; i++) {
 		shd_http_worker *w = &http->workers[i];
@@ -411,10 +419,15 @@ static shd_http_worker *choose_worker(shd_http *http)
 	return another ? another : best;
 }
 
+bool shd_http_is_forked(const shd_http *http)
+{
+	return http->owner != getpid();
+}
+
 void shd_http_start(shd_http *http, shd_http_request *r)
 {
 	r->status = 0;
-	r->sent = r->lost = r->timed_out = r->hopeless = r->cancelled = false;
+	r->sent = r->lost = r->timed_out = r->hopeless = r->too_long = r->cancelled = false;
 	r->trouble[0] = 0;
 	r->got = 0;
 	r->sends = 0;
@@ -439,6 +452,11 @@ void shd_http_start(shd_http *http, shd_http_request *r)
 
 void shd_http_wait(shd_http *http, shd_http_request *r)
 {
+	if (shd_http_is_forked(http)) { /* begun by the parent */
+		r->under_way = false;
+		r->hopeless = true;
+		return;
+	}
 	(void)pthread_mutex_lock(&http->mutex);
 	while (r->under_way)
 		(void)pthread_cond_wait(&http->done, &http->mutex);
@@ -447,6 +465,8 @@ void shd_http_wait(shd_http *http, shd_http_request *r)
 
 void shd_http_cancel(shd_http *http, shd_http_request *r)
 {
+	if (shd_http_is_forked(http))
+		return;
 	(void)pthread_mutex_lock(&http->mutex);
 	bool under_way = r->under_way;
 	__atomic_store_n(&r->cancelled, true, __ATOMIC_RELAXED);
@@ -483,6 +503,26 @@ bool shd_http_host(const char *url, bool *encrypted, char *out, size_t room)
 	curl->free(scheme);
 	curl->url_cleanup(parsed);
 	return good;
+}
+
+bool shd_http_resolve(const char *url, const char *location, shd_s3_text *out)
+{
+	CURLU *parsed = has_curl() ? curl->url() : NULL;
+	char *whole = NULL, *scheme = NULL;
+	shd_s3_text_clear(out);
+	bool good = parsed && curl->url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	            curl->url_set(parsed, CURLUPART_URL, location, 0) == CURLUE_OK &&
+	            curl->url_get(parsed, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+	            curl->url_get(parsed, CURLUPART_URL, &whole, 0) == CURLUE_OK &&
+	            (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0);
+	if (good)
+		shd_s3_text_say(out, "%s", whole);
+	if (!parsed)
+		return false;
+	curl->free(whole);
+	curl->free(scheme);
+	curl->url_cleanup(parsed);
+	return good && !out->failed;
 }
 
 bool shd_http_header(const shd_http_request *r, const char *name, char *out, size_t room)

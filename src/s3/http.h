@@ -32,6 +32,7 @@ typedef struct shd_http_request {
 	bool lost;          /* was it sent, this time or before, and got no answer? */
 	bool timed_out;     /* without an answer */
 	bool hopeless;      /* without an answer: and none will come, such as one by a strange certificate */
+	bool too_long;      /* without an answer: it is longer than anybody keeps */
 	int64_t came_ms;    /* when the head of the answer came, by shd_http_clock_ms() */
 	char trouble[256];  /* why there is none */
 	shd_s3_text answer; /* the body, if it did not go to the sink */
@@ -51,6 +52,8 @@ long shd_http_bytes_ms(const shd_http_request *request); /* what its bytes may t
 int shd_http_open(shd_http **out, const shd_http_options *options, sherd_error *err);
 void shd_http_close(shd_http *http); /* NULL is fine; nothing is under way */
 
+/* Is this process a child of the one that opened it? Then it has none of its threads. */
+bool shd_http_is_forked(const shd_http *http);
 /* Forgets the last answer, and begins. A request that cannot begin has an answer of status 0 at once. */
 void shd_http_start(shd_http *http, shd_http_request *request);
 void shd_http_wait(shd_http *http, shd_http_request *request);
@@ -60,6 +63,8 @@ void shd_http_clean(shd_http_request *request);
 
 /* The host of a URL of http or https, IPv6 in brackets; false if it is none, or has no room. */
 bool shd_http_host(const char *url, bool *encrypted, char *out, size_t room);
+/* Where an answer sends, seen from where it was asked; false when that is no URL of http or https. */
+bool shd_http_resolve(const char *url, const char *location, shd_s3_text *out);
 /* The value of a header of the answer, in room bytes with NUL; false and "" if it is not there or longer. */
 bool shd_http_header(const shd_http_request *request, const char *name, char *out, size_t room);
 /* Time of a header such as "Sun, 06 Nov 1994 08:49:37 GMT" in seconds since 1970, or 0. */

@@ -154,6 +154,7 @@ static int find_out(shd_s3 *s, shd_s3_manners *m, sherd_error *err)
 int shd_s3_ask_manners(shd_s3_manners *out, shd_s3 *s, sherd_error *err)
 {
 	int rc = SHERD_OK;
+	TRY(shd_s3_check_process(s, err));
 	(void)pthread_mutex_lock(&s->asking);
 	shd_s3_manners m = s->manners;
 	if (!m.known && s->config.aws)

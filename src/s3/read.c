@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { READ_AT_ONCE = 8 };
+enum { READ_AT_ONCE = 8, OPEN_TRIES = 4 };
 static const size_t read_piece = (size_t)8 << 20;
 
 typedef struct s3_reader {
@@ -15,6 +15,8 @@ typedef struct s3_reader {
 	char etag[SHD_S3_MOST_ETAG], write_id[SHD_S3_WRITE_ID];
 	char *first; /* the first bytes, fetched with the size */
 	size_t first_len;
+	int64_t modified;
+	shd_s3_text elsewhere; /* where a plain server has sent us */
 } s3_reader;
 
 int shd_s3_reader_begin(const sherd_reader *reader, shd_s3_call *call, uint64_t offset, char *to, size_t len,
@@ -22,6 +24,7 @@ int shd_s3_reader_begin(const sherd_reader *reader, shd_s3_call *call, uint64_t 
 {
 	const s3_reader *r = (const s3_reader *)reader;
 	*call = (shd_s3_call){.method = "GET", .key = r->key};
+	shd_s3_text_add(&call->elsewhere, shd_s3_text_of(&r->elsewhere), r->elsewhere.len);
 	call->http.sink = to;
 	call->http.sink_len = len;
 	shd_s3_call_header(call, "range", "bytes=%llu-%llu", (unsigned long long)offset,
@@ -47,6 +50,8 @@ static int s3_reader_check(const s3_reader *r, const shd_s3_call *call, uint64_t
 	shd_s3_object object;
 	if (call->http.status == 404)
 		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "the object was removed while it was read");
+	if (call->http.status == 200) /* all of it, and as long as was asked for: it is another one */
+		return sherd_fail(err, SHERD_ECONFLICT, "replaced", "the object was replaced while it was read");
 	if (call->http.status != 206 && call->http.status != 416)
 		return shd_s3_call_refuse(r->s, call, err);
 	shd_s3_call_object(call, &object);
@@ -117,6 +122,7 @@ static void s3_reader_close(sherd_reader *reader)
 	s3_reader *r = (s3_reader *)reader;
 	free(r->key);
 	free(r->first);
+	shd_s3_text_free(&r->elsewhere);
 	free(r);
 }
 
@@ -131,10 +137,13 @@ static const struct sherd_reader_ops s3_reader_ops = {
 /* Takes what the first answer says. */
 static int s3_reader_take(s3_reader *r, shd_s3_call *call, const shd_s3_object *object, sherd_error *err)
 {
-	size_t first = object->size < SHD_S3_FIRST ? (size_t)object->size : SHD_S3_FIRST;
+	/* A plain server that knows no ranges sends all of it. */
+	bool all = call->plain && call->http.status == 200;
+	uint64_t size = all ? call->http.answer.len : object->size;
+	size_t first = all || size < SHD_S3_FIRST ? (size_t)size : SHD_S3_FIRST;
 	if (!object->there)
 		return sherd_fail(err, SHERD_ENOTFOUND, "not-found", "no such object");
-	if (!object->etag[0] && !object->write_id[0])
+	if (!object->etag[0] && !object->write_id[0] && !all)
 		return sherd_fail(err, SHERD_EIO, "io",
 		                  "the server sent no ETag, so that this object cannot be told from another one");
 	if (call->http.status == 206)
@@ -142,7 +151,10 @@ static int s3_reader_take(s3_reader *r, shd_s3_call *call, const shd_s3_object *
 	if (call->http.answer.len != first)
 		return sherd_fail(err, SHERD_EIO, "io", "the server sent %zu bytes of %llu where %zu were asked for",
 		                  call->http.answer.len, (unsigned long long)object->size, first);
-	r->base.size = object->size;
+	r->base.size = size;
+	r->modified = object->modified;
+	r->elsewhere = call->elsewhere;
+	call->elsewhere = (shd_s3_text){0};
 	shd_s3_identity(object, r->base.identity);
 	memcpy(r->etag, object->etag, sizeof(r->etag));
 	memcpy(r->write_id, object->write_id, sizeof(r->write_id));
@@ -152,7 +164,8 @@ static int s3_reader_take(s3_reader *r, shd_s3_call *call, const shd_s3_object *
 	return SHERD_OK;
 }
 
-static int s3_reader_open(s3_reader *r, sherd_error *err)
+/* *again: the answer was cut off, and another one may be whole. */
+static int s3_reader_open_once(s3_reader *r, bool *again, sherd_error *err)
 {
 	shd_s3_call call = {.method = "GET", .key = r->key};
 	shd_s3_object object = {0};
@@ -170,10 +183,36 @@ static int s3_reader_open(s3_reader *r, sherd_error *err)
 	} else if (rc == SHERD_OK) {
 		rc = shd_s3_call_refuse(r->s, &call, err);
 	}
-	if (rc == SHERD_OK)
+	*again = false;
+	if (rc == SHERD_OK) {
 		rc = s3_reader_take(r, &call, &object, err);
+		*again = rc == SHERD_EIO;
+	}
 	shd_s3_call_end(r->s, &call);
 	return rc;
+}
+
+static int s3_reader_open(s3_reader *r, sherd_error *err)
+{
+	sherd_error failure = {0};
+	bool again = true;
+	int rc = SHERD_OK;
+	for (int tries = 0; again && tries <= r->s->config.retries && tries < OPEN_TRIES; tries++)
+		rc = s3_reader_open_once(r, &again, &failure);
+	if (rc < 0 && err)
+		*err = failure;
+	return rc;
+}
+
+int shd_s3_stat_read(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err)
+{
+	sherd_reader *reader;
+	TRY(shd_s3_read(&reader, store, key, err));
+	out->size = reader->size;
+	out->mtime_ns = shd_s3_ns(((s3_reader *)reader)->modified);
+	memcpy(out->identity, reader->identity, sizeof(out->identity));
+	s3_reader_close(reader);
+	return SHERD_OK;
 }
 
 int shd_s3_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-static void s3_close(sherd_store *store)
+void shd_s3_close(sherd_store *store)
 {
 	shd_s3 *s = (shd_s3 *)store;
 	shd_http_close(s->http);
@@ -22,7 +22,7 @@ static void s3_close(sherd_store *store)
 }
 
 /* In whole seconds, as the times of objects are; never ahead of the server. */
-static int64_t s3_now(sherd_store *store)
+int64_t shd_s3_now(sherd_store *store)
 {
 	shd_s3 *s = (shd_s3 *)store;
 	shd_s3_object object;
@@ -40,7 +40,7 @@ static int64_t s3_now(sherd_store *store)
 	return shd_s3_ns(((int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000 + (known ? ahead : 0)) / 1000);
 }
 
-static const char *s3_place_name(const sherd_store *store)
+const char *shd_s3_place_name(const sherd_store *store)
 {
 	return ((const shd_s3 *)store)->place;
 }
@@ -53,10 +53,10 @@ static const struct sherd_store_ops s3_ops = {
 	.list = shd_s3_list,
 	.stat = shd_s3_stat,
 	.remove = shd_s3_remove,
-	.close = s3_close,
+	.close = shd_s3_close,
 	.queue = shd_s3_queue,
-	.now = s3_now,
-	.place = s3_place_name,
+	.now = shd_s3_now,
+	.place = shd_s3_place_name,
 };
 
 /* What a URI says: the bucket, and the path without '/' at its ends. */
@@ -86,22 +86,27 @@ static int name_parse(s3_name *out, const char *uri, sherd_error *err)
 	return out->bucket && out->path ? SHERD_OK : shd_s3_no_memory(err);
 }
 
+void shd_s3_init(shd_s3 *s)
+{
+	(void)pthread_mutex_init(&s->mutex, NULL);
+	(void)pthread_mutex_init(&s->asking, NULL);
+	(void)pthread_mutex_init(&s->identifying, NULL);
+}
+
 static int s3_make(shd_s3 **out, const char *bucket, const sherd_store_options *options, sherd_error *err)
 {
 	shd_s3 *s = calloc(1, sizeof(*s));
 	if (!s)
 		return shd_s3_no_memory(err);
 	s->base.ops = &s3_ops;
-	(void)pthread_mutex_init(&s->mutex, NULL);
-	(void)pthread_mutex_init(&s->asking, NULL);
-	(void)pthread_mutex_init(&s->identifying, NULL);
+	shd_s3_init(s);
 	int rc = shd_s3_config_find(&s->config, bucket, options, err);
 	if (rc == SHERD_OK)
 		rc = shd_http_open(
 			&s->http,
 			&(shd_http_options){.ca_bundle = s->config.ca_bundle, .request_ms = s->config.request_ms}, err);
 	if (rc < 0)
-		s3_close(&s->base);
+		shd_s3_close(&s->base);
 	else
 		*out = s;
 	return rc;
@@ -166,7 +171,7 @@ static int s3_open(sherd_store **out, char **key, const char *uri, const sherd_s
 	if (rc < 0) {
 		free(found);
 		if (s)
-			s3_close(&s->base);
+			shd_s3_close(&s->base);
 		return rc;
 	}
 	*out = &s->base;
@@ -175,7 +180,7 @@ static int s3_open(sherd_store **out, char **key, const char *uri, const sherd_s
 }
 
 static const sherd_scheme s3_scheme = {.name = "s3", .settings = shd_s3_settings, .open = s3_open};
-static const sherd_scheme *const s3_schemes[] = {&s3_scheme, NULL};
+static const sherd_scheme *const s3_schemes[] = {&s3_scheme, &shd_scheme_http, &shd_scheme_https, NULL};
 
 const sherd_component *sherd_s3_component(void)
 {

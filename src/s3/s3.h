@@ -86,4 +86,16 @@ int shd_s3_write(sherd_writer **out, sherd_store *store, const char *key, const 
 int shd_s3_list(sherd_store *store, const char *prefix, const char *after, sherd_list_fn *each, void *arg,
                 sherd_error *err);
 int shd_s3_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err);
+/* The same by who may not ask for a head: the object is opened. */
+int shd_s3_stat_read(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err);
+int64_t shd_s3_now(sherd_store *store);
+const char *shd_s3_place_name(const sherd_store *store);
+/* SHERD_EIO, "forked", in a child of the process that opened the store: before any of its locks, which may be held for
+ * ever there. */
+int shd_s3_check_process(const shd_s3 *s, sherd_error *err);
+void shd_s3_init(shd_s3 *s); /* the part that cannot fail */
+void shd_s3_close(sherd_store *store);
+
+extern const sherd_scheme shd_scheme_http, shd_scheme_https; /* web.c */
+
 int shd_s3_stat(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err);

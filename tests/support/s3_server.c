@@ -47,6 +47,7 @@ struct s3_server {
 	size_t late_count;
 	unsigned requests, roles;
 	int role;
+	bool everybody;
 };
 
 static bool send_all(int socket, const char *bytes, size_t len)
@@ -207,6 +208,20 @@ static void forget_names(shd_s3_text *headers)
 	}
 }
 
+static void forget_range(s3_request *r)
+{
+	char *line = strcasestr(r->headers.data, "range:");
+	if (line)
+		memset(line, '-', strcspn(line, ":"));
+}
+
+static void send_away(const s3_request *r, bool elsewhere, s3_answer *a)
+{
+	a->status = 302;
+	shd_s3_text_say(&a->headers, "Location: %s%s?%s\r\n", elsewhere ? "https://127.0.0.1" : "", r->path,
+	                elsewhere ? "hush=1" : "away");
+}
+
 /* Removes the object before the request comes to it. */
 static void come_first(s3_server *s, const s3_request *r, int kind)
 {
@@ -234,12 +249,16 @@ static void act(s3_server *s, s3_request *r, int kind, s3_answer *a)
 	case S3_EXPIRED: s3_answer_error(a, 400, "ExpiredToken"); break;
 	case S3_403: s3_answer_error(a, 403, "AccessDenied"); break;
 	case S3_200_ERROR: s3_answer_error(a, 200, "InternalError"); break;
+	case S3_AWAY:
+	case S3_ELSEWHERE: send_away(r, kind == S3_ELSEWHERE, a); break;
 	case S3_LATE:
 		assert_true(s->late_count < MOST_LATE);
 		s->late[s->late_count++] = *r;
 		*r = (s3_request){0};
 		break;
 	default:
+		if (kind == S3_ALL)
+			forget_range(r);
 		if (kind == S3_OTHER_RANGE)
 			ask_further_on(r);
 		if (kind == S3_REMOVED || kind == S3_MARKED)
@@ -288,7 +307,7 @@ static bool serve(s3_server *s, int socket, s3_request *r)
 	int kind = next_fault(s, r);
 	if (s->role && (strncmp(r->path, "/latest/", 8) == 0 || strcmp(r->path, "/role") == 0))
 		answer_role(s, r, kind, &a);
-	else if (!authentic)
+	else if (!authentic && !(s->everybody && (*r->method == 'G' || *r->method == 'H')))
 		s3_answer_error(&a, 403, "SignatureDoesNotMatch");
 	else
 		act(s, r, kind, &a);
@@ -365,6 +384,7 @@ s3_server *s3_server_start(const s3_quirks *quirks)
 	(void)pthread_mutex_init(&s->mutex, NULL);
 	s->objects = s3_objects_new(quirks);
 	s->role = quirks ? quirks->role : 0;
+	s->everybody = quirks && quirks->everybody;
 	s->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(s->socket, (struct sockaddr *)&address, len), 0);
 	assert_int_equal(listen(s->socket, 128), 0);

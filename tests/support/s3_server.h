@@ -19,6 +19,7 @@ typedef struct s3_quirks {
 	bool plain_lists; /* keys in lists are not encoded as in a URL */
 	bool endless;     /* lists go on where they began, without an object */
 	bool own_etags;   /* ETags are no MD5 */
+	bool everybody;   /* objects may be read without a signature */
 	int page;         /* keys of a page of a list; 0: 1000 */
 	int role; /* seconds that credentials of a role last, which it gives as an instance and, at /role, a container
 	           */
@@ -38,14 +39,17 @@ typedef enum s3_fault {
 	S3_SHORT,       /* half of the body, and its length is told so */
 	S3_OTHER_RANGE, /* the answer to another range */
 	S3_403,
-	S3_502,      /* a gateway's answer, nothing was done */
-	S3_DONE_502, /* a gateway's answer, but it was done */
-	S3_REMOVED,  /* somebody removes the object just before */
-	S3_MARKED,   /* somebody removes it by a mark just before */
-	S3_SLOW,     /* the answer comes after 0.4 seconds */
-	S3_NAMELESS, /* the answer has neither ETag nor write id */
-	S3_EXPIRED,  /* a refusal of credentials that have ended */
-	S3_NONE,     /* all goes well */
+	S3_502,       /* a gateway's answer, nothing was done */
+	S3_DONE_502,  /* a gateway's answer, but it was done */
+	S3_REMOVED,   /* somebody removes the object just before */
+	S3_MARKED,    /* somebody removes it by a mark just before */
+	S3_SLOW,      /* the answer comes after 0.4 seconds */
+	S3_NAMELESS,  /* the answer has neither ETag nor write id */
+	S3_EXPIRED,   /* a refusal of credentials that have ended */
+	S3_ALL,       /* the whole object, whatever range was asked for */
+	S3_AWAY,      /* it sends to the same object, with "?away" behind it */
+	S3_ELSEWHERE, /* it sends to another scheme */
+	S3_NONE,      /* all goes well */
 } s3_fault;
 
 s3_server *s3_server_start(const s3_quirks *quirks); /* NULL: none */

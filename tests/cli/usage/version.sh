@@ -1,1 +1,1 @@
-sherd --version | grep -v ' s3' # which not every build has
+sherd --version | grep -vE ' s3| https?$' # which not every build has
