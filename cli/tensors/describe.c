@@ -88,6 +88,7 @@ int cli_describe_bundle(cli_state *cli, const char *path, const sherd_bundle *bu
 	}
 	print_first_line(cli, path, sherd_bundle_format(bundle), count, bytes);
 	TRY(print_pairs(cli, pairs, pair_count, err));
+	TRY(cli_describe_globals(cli, bundle, err));
 	if (!count)
 		return SHERD_OK;
 	cli_out_printf(&cli->out, "\n");

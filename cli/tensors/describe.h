@@ -1,6 +1,7 @@
 /* cli/tensors/describe.h - a file or set in words, and as the document of info --json. */
 #pragma once
 
+#include "base/doc.h"
 #include "cli.h"
 
 #include <sherd/bundle.h>
@@ -18,6 +19,10 @@ int cli_describe_ckpt(cli_state *cli, const char *path, const sherd_ckpt *ckpt, 
 /* The bundle is the model's. */
 int cli_describe_model(cli_state *cli, const char *path, const sherd_model *model, const sherd_bundle *bundle,
                        sherd_error *err);
+
+/* What loading the file's pickles with Python would import and call. */
+int cli_describe_globals(cli_state *cli, const sherd_bundle *bundle, sherd_error *err);
+void cli_describe_globals_json(cli_doc *doc, const sherd_bundle *bundle);
 
 /* Of shards by themselves only that of rank 0 tells about the training. */
 bool cli_describe_has_about(const sherd_ckpt *ckpt, sherd_format format);

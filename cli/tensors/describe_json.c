@@ -74,6 +74,7 @@ static int put_bundle(cli_doc *doc, const sherd_bundle *bundle, const sherd_mode
 	}
 	cli_doc_close(doc, ']');
 	describe_json_put_pairs(doc, pairs, pair_count);
+	cli_describe_globals_json(doc, bundle);
 	return SHERD_OK;
 }
 

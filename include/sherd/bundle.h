@@ -88,6 +88,22 @@ typedef struct sherd_bundle_parts {
  * index too, whose name is there twice or whose bytes do not fit its shape. */
 SHERD_API int sherd_bundle_make(sherd_bundle **out, const sherd_bundle_parts *parts, sherd_error *err);
 
+/* What is known of something that a pickle names. */
+typedef enum sherd_verdict {
+	SHERD_HARMLESS = 0, /* it makes values, and is recognised here */
+	SHERD_UNRECOGNISED, /* Python would run whatever code goes by that name */
+	SHERD_DANGEROUS     /* it runs commands or code, or reaches files or the network */
+} sherd_verdict;
+
+/* Something that Python would import, and perhaps call, to load a pickle of the file. Nothing of it happens here. */
+typedef struct sherd_global {
+	const char *name; /* "os.system" */
+	bool called;
+	sherd_verdict verdict;
+} sherd_global;
+/* Those that the file's pickles name, the dangerous ones first; none of formats without pickles. */
+SHERD_API size_t sherd_bundle_globals(const sherd_global **out, const sherd_bundle *bundle);
+
 typedef struct sherd_bundle_select_options {
 	const char *const *names; /* only these, SHERD_ENOTFOUND when one is missing; NULL: all */
 	size_t name_count;

@@ -26,7 +26,11 @@ typedef enum sherd_format {
 	SHERD_FORMAT_NPY_FOLDER,           /* NumPy files and the manifest that lists them */
 	SHERD_FORMAT_JSONL,                /* nodes and edges of a graph, one a line */
 	SHERD_FORMAT_NPZ,                  /* NumPy files in a ZIP archive */
-	SHERD_FORMAT_GGUF                  /* tensors and values of ggml and llama.cpp, in one file or several */
+	SHERD_FORMAT_GGUF,                 /* tensors and values of ggml and llama.cpp, in one file or several */
+	SHERD_FORMAT_TORCH,                /* torch.save(): a pickle and storages in a ZIP archive */
+	SHERD_FORMAT_TORCH_LEGACY,         /* torch.save() before 1.6: pickles, then storages */
+	SHERD_FORMAT_DCP,                  /* a folder of torch.distributed.checkpoint */
+	SHERD_FORMAT_ONNX                  /* initialisers of an ONNX model */
 } sherd_format;
 
 /* What a format is for: programs choose by this and not by the format. */

@@ -11,6 +11,7 @@
 #include "engine/tensors/foreign.h"
 #include "engine/tensors/gguf.h"
 #include "engine/tensors/npz.h"
+#include "engine/torch/format.h"
 #include "format/rfdb/name.h"
 #include "format/zip.h"
 
@@ -48,7 +49,7 @@ const shd_format_entry *const shd_formats[] = {
 	&shd_format_samediff,
 	&shd_format_jsonl,
 
-	FOREIGN("a file of torch.save()", SAVE_SAFETENSORS, .zip_entry = "/data.pkl", ENDINGS(".pt", ".pth")),
+	&shd_format_torch,
 	FOREIGN("a Deeplearning4j model", "save its parameters with Nd4j.saveBinary()",
                 .zip_entry = "coefficients.bin"),
 	FOREIGN("a Keras model", SAVE_WEIGHTS, .zip_entry = "model.weights.h5", ENDING(".keras")),
@@ -61,7 +62,7 @@ const shd_format_entry *const shd_formats[] = {
 	FOREIGN("an empty ZIP archive", NO_TENSORS, MAGIC("PK\5\6")),
 	FOREIGN("an HDF5 file", "write its arrays with safetensors or numpy.save()", MAGIC("\x89HDF\r\n\x1a\n"),
                 ENDINGS(".h5", ".hdf5")),
-	FOREIGN("a file of torch.save() before 1.6", SAVE_SAFETENSORS, MAGIC("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9")),
+	&shd_format_torch_legacy,
 	FOREIGN("a Git LFS pointer and not the file itself", "run git lfs pull",
                 MAGIC("version https://git-lfs.github.com/spec/")),
 	FOREIGN("compressed by gzip", UNPACK, MAGIC("\x1f\x8b\x08")),
@@ -75,7 +76,8 @@ const shd_format_entry *const shd_formats[] = {
 	FOREIGN("an Arrow file", SAVE_COLUMNS, MAGIC("ARROW1")),
 	FOREIGN("an SQLite database", NO_TENSORS, MAGIC("SQLite format 3")),
 	FOREIGN("a TensorFlow Lite model", SAVE_WEIGHTS, .probe = shd_probe_tflite, ENDING(".tflite")),
-	FOREIGN("a Python pickle", SAVE_SAFETENSORS, .probe = shd_probe_pickle, ENDING(".pkl")),
+	FOREIGN("a Python pickle", SAVE_SAFETENSORS, .probe = shd_probe_pickle, .refuse = shd_torch_refuse_pickle,
+                ENDING(".pkl")),
 	FOREIGN("an ONNX model", SAVE_WEIGHTS, .probe = shd_probe_onnx, ENDING(".onnx")),
 	FOREIGN("a web page, perhaps the answer to a download that failed", "download the file again",
                 .probe = shd_probe_html),

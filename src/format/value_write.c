@@ -78,7 +78,10 @@ static int check_value(const sherd_value *v, sherd_error *err)
 	bool json = v->type == SHERD_DTYPE_NONE;
 	if (!is_text(v->key) || strcmp(v->key, SHERD_TYPES_KEY) == 0)
 		return value_mistake(v, "has a key that is no text, or ours", err);
-	if (json ? v->is_array || !is_text(v->text) || shd_json_check(v->text, strlen(v->text), NULL, NULL) < 0
+	int rc = json && is_text(v->text) ? shd_json_check(v->text, strlen(v->text), NULL, NULL) : SHERD_OK;
+	if (rc == SHERD_ENOMEM)
+		return shd_fail_nomem(err);
+	if (json ? v->is_array || !is_text(v->text) || rc < 0
 	         : !shd_value_is_scalar(v->type) || (v->count && !v->items) || (!v->is_array && v->count != 1))
 		return value_mistake(v, "is of no type that values have, or no JSON", err);
 	for (size_t i = 0; v->type == SHERD_UTF8 && i < v->count; i++)

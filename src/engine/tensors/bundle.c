@@ -87,6 +87,12 @@ size_t sherd_bundle_pairs(const sherd_pair **out, const sherd_bundle *bundle)
 	return bundle->pair_count;
 }
 
+size_t sherd_bundle_globals(const sherd_global **out, const sherd_bundle *bundle)
+{
+	*out = bundle->globals;
+	return bundle->global_count;
+}
+
 int shd_bundle_values(const sherd_bundle *bundle, const sherd_value **out, size_t *count, sherd_error *err)
 {
 	while (bundle->whole)

@@ -60,7 +60,9 @@ struct sherd_bundle {
 	const struct sherd_model *model; /* whose arrays these are, all of them; NULL: no model's */
 	size_t pair_count;
 	const sherd_pair *pairs;
-	const sherd_bundle *whole; /* of a selection: whose pairs these are; else NULL */
+	size_t global_count;
+	const sherd_global *globals; /* that its pickles name */
+	const sherd_bundle *whole;   /* of a selection: whose pairs these are; else NULL */
 	/* Those of the pairs that have a type, once they were asked for. */
 	pthread_mutex_t values_lock;
 	shd_arena values_arena;

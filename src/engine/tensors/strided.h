@@ -1,0 +1,20 @@
+/* engine/tensors/strided.h - reading a view of elements that lie anywhere: with gaps, in another order, or again and
+ * again. */
+#pragma once
+
+#include "base/error.h"
+
+#include <sherd/store.h>
+
+typedef struct shd_strided {
+	const sherd_reader *reader;
+	uint64_t at;      /* where the first element lies in the object */
+	uint32_t element; /* bytes of one, at most 16 */
+	uint32_t ndim;
+	const uint64_t *shape;
+	const uint64_t *strides; /* in elements; 0 where one stands for all */
+} shd_strided;
+
+/* Fills buf with elements [first, first + count) of C order. All of them lie inside of the object, which was checked.
+ * They are read in the order of the object, in runs where they lie close; memory stays below a few MiB. */
+int shd_strided_read(const shd_strided *s, uint64_t first, uint64_t count, void *buf, sherd_error *err);
