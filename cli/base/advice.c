@@ -23,6 +23,7 @@ static const struct advice {
 	{"exists", "nothing to repair", NULL, NULL},
 	{"given-up", NULL, ELSEWHERE, "sherd graph gc removes it, or gc --untag where it may be tagged"},
 	{"exists", NULL, "replace", "--replace replaces it"},
+	{"clash", "source", "prefer", "--prefer first or --prefer last chooses one"},
 	{"conflict", "held by", "take-over", "--take-over goes ahead all the same"},
 	{"conflict", "taking over", "take-over", "--take-over"},
 	{"orphans", NULL, "take-over",

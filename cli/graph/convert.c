@@ -1,5 +1,7 @@
 #include "graph/convert.h"
 
+#include "tensors/derive.h"
+
 #include "base/doc.h"
 #include "graph/export.h"
 #include "base/text.h"
@@ -127,7 +129,9 @@ static int from_lines(cli_state *cli, const cli_args *args, sherd_error *err)
 static int graph_convert_check_options(const cli_args *args, sherd_error *err)
 {
 	static const char *const others[] = {"compress", "drop-graph", "drop-metadata", "without-updater",
-	                                     "salvage",  "partial",    "allow-missing"};
+	                                     "salvage",  "partial",    "allow-missing", "max-shard-size"};
+	if (cli_derive_given(args))
+		return cli_usage(err, "--%s does not go with a graph", cli_derive_given(args));
 	for (size_t i = 0; i < COUNT_OF(others); i++)
 		if (cli_args_has(args, others[i]))
 			return cli_usage(err, "--%s does not go with a graph", others[i]);

@@ -82,6 +82,10 @@ static int check_target(const cli_target *t, sherd_error *err)
 		cli_target_formats(SHERD_TAKES_SHARDS, false, ", ", " and ", formats, sizeof(formats));
 		return cli_usage(err, "--shards goes with %s only", formats);
 	}
+	if (t->max_shard && !(t->info->takes & SHERD_TAKES_SHARDS)) {
+		cli_target_formats(SHERD_TAKES_SHARDS, false, ", ", " and ", formats, sizeof(formats));
+		return cli_usage(err, "--max-shard-size goes with %s only", formats);
+	}
 	if (t->compress && !(t->info->takes & SHERD_TAKES_COMPRESSION)) {
 		cli_target_formats(SHERD_TAKES_COMPRESSION, false, ", ", " and ", formats, sizeof(formats));
 		return cli_usage(err, "--compress goes with %s only", formats);
@@ -147,6 +151,10 @@ int cli_target_take(cli_target *target, const cli_args *args, const char *path, 
 	if (target->info && target->info->several && !ends_with(path, target->info->endings[0].text))
 		target->info = sherd_format_describe(target->info->several);
 	TRY(cli_args_count(args, "shards", 1, &target->shards, err));
+	if (cli_args_has(args, "max-shard-size"))
+		TRY(cli_args_size(args, "max-shard-size", &target->max_shard, err));
+	if (target->max_shard && target->shards)
+		return cli_usage(err, "--shards and --max-shard-size tell the same: give one of them");
 	TRY(cli_target_compression(cli_args_text(args, "compress"), &target->compress, &target->level, err));
 	target->as_it_was = !cli_args_text(args, "compress");
 	return target->info && target->info->written ? check_target(target, err) : refuse_format(args, to, path, err);
@@ -243,6 +251,8 @@ static int target_tell(cli_state *cli, const cli_target *target, const sherd_bun
 	if (lost && !target->drop_pairs)
 		cli_out_warn(&cli->out, target->path, "%s has no place for metadata: %zu pair%s left out",
 		             target->info->name, lost, lost == 1 ? " is" : "s are");
+	if (target->derived)
+		cli_derive_tell(cli, target->derived, target->path, bundle);
 	cli_doc doc = cli_doc_begin(&cli->out);
 	cli_doc_put_text(&doc, "path", target->path);
 	cli_doc_put_text(&doc, "head", head);
@@ -255,6 +265,8 @@ static int target_tell(cli_state *cli, const cli_target *target, const sherd_bun
 		cli_doc_put_u64(&doc, "written", written->bytes);
 	if (is_rows(target))
 		cli_doc_put_u64(&doc, "overflowed", written->overflowed);
+	else if (target->derived)
+		cli_derive_put(&doc, target->derived, bundle);
 	return cli_doc_end(&doc, SHERD_OK, err);
 }
 
@@ -262,6 +274,7 @@ static int target_convert(cli_state *cli, const cli_target *target, const sherd_
                           const cli_clock *clock, written_counts *written, sherd_error *err)
 {
 	sherd_convert_options options = {.shards = target->shards,
+	                                 .max_shard_bytes = target->max_shard,
 	                                 .replace = target->replace,
 	                                 .drop_graph = target->drop_graph,
 	                                 .drop_pairs = target->drop_pairs,
@@ -280,13 +293,23 @@ static int target_convert(cli_state *cli, const cli_target *target, const sherd_
 	return sherd_convert(bundle, place->store, place->key, target->info->id, &options, err);
 }
 
+/* Of a checkpoint: as many as the largest shard that is allowed asks for. */
+static uint32_t shards_of(const cli_target *target, const sherd_bundle *bundle)
+{
+	uint64_t bytes = 0;
+	for (size_t i = 0; target->max_shard && i < sherd_bundle_count(bundle); i++)
+		bytes += sherd_bundle_tensor(bundle, i)->bytes;
+	uint64_t needed = target->max_shard ? (bytes + target->max_shard - 1) / target->max_shard : target->shards;
+	return !needed ? 1 : needed < UINT32_MAX ? (uint32_t)needed : UINT32_MAX;
+}
+
 /* With the set id that the clock gives; the library's own would be random. */
 static int target_save(cli_state *cli, const cli_target *target, const sherd_bundle *bundle, const cli_place *place,
                        const cli_clock *clock, sherd_error *err)
 {
 	sherd_set_id id;
 	CLI_AUTO(sherd_bundle, sherd_bundle_close) without = NULL;
-	sherd_ckpt_save_options options = {.world = target->shards ? target->shards : 1,
+	sherd_ckpt_save_options options = {.world = shards_of(target, bundle),
 	                                   .time_ns = clock->time_ns,
 	                                   .replace = target->replace,
 	                                   .pool = cli->pool,

@@ -1,7 +1,7 @@
 /* cli/tensors/target.h - where converted tensors go, and in which format. */
 #pragma once
 
-#include "base/args.h"
+#include "tensors/derive.h"
 
 #include <sherd/convert.h>
 #include <sherd/version.h>
@@ -10,12 +10,14 @@ typedef struct cli_target {
 	const char *path;
 	const sherd_format_info *info; /* of the format */
 	uint32_t shards;
+	uint64_t max_shard; /* bytes; 0: any */
 	bool replace;
 	bool drop_graph;
 	bool drop_pairs, without_updater, allow_missing;
 	sherd_compression compress;
 	int level;
-	bool as_it_was; /* --compress was not given */
+	bool as_it_was;            /* --compress was not given */
+	const cli_derive *derived; /* what became of the tensors; or NULL */
 } cli_target;
 
 /* framework.version of the models that this command writes, where they have none. */

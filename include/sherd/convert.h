@@ -3,11 +3,14 @@
 #define SHERD_CONVERT_H
 
 #include <sherd/model.h>
+#include <sherd/name.h>
 
 SHERD_BEGIN_DECLS
 
 typedef struct sherd_convert_options {
-	uint32_t shards;            /* files of a sharded target; 0: one */
+	uint32_t shards;            /* files of a sharded target; 0: one, or as many as max_shard_bytes needs */
+	uint64_t max_shard_bytes;   /* of the tensors in one file of a sharded target, as far as one tensor is not
+	                             * larger; an index of safetensors keeps layers together, others go by size. 0: any */
 	bool replace;               /* an existing target may be replaced, in one step */
 	bool drop_graph;            /* a model's graph may be lost: the target holds tensors only */
 	sherd_compression compress; /* where the format can */
@@ -51,6 +54,50 @@ SHERD_API int sherd_convert(const sherd_bundle *from, sherd_store *store, const 
 /* SHERD_EUNSUPPORTED, "cannot-hold", when the bundle is a model's and the target has no place for its graph: the
  * message tells what would be lost; or when tensors become variables of a model and one of them has an empty name. */
 SHERD_API int sherd_convert_check(const sherd_bundle *from, sherd_format to, sherd_error *err);
+
+/* Of two tensors, or of two pairs, that come from several sources under one name. */
+typedef enum sherd_prefer {
+	SHERD_PREFER_NONE = 0, /* they must not be */
+	SHERD_PREFER_FIRST,    /* that of the source that is given first */
+	SHERD_PREFER_LAST
+} sherd_prefer;
+
+typedef struct sherd_derive_options {
+	const char *const *match; /* only tensors whose names fit one of these patterns; none: all */
+	size_t match_count;
+	const char *const *exclude; /* and none whose name fits one of these */
+	size_t exclude_count;
+	/* How names change, one after the other, after all of the above: s/A/B/ as sed has it, s/A/B/g for every place
+	 * in a name. A is an extended regular expression of POSIX; & and \1 to \9 in B are what it found. */
+	const char *const *renames;
+	size_t rename_count;
+	sherd_dtype dtype; /* F16, BF16 or F32: floats of all types, and blocks that can be decoded, become that; NONE:
+	                    * they stay as they are. Integers, truth values, complex numbers and other blocks do */
+	sherd_prefer prefer;
+	bool drop_graph; /* of models, which are tensors from here on */
+} sherd_derive_options;
+
+/* What became of the tensors of all sources. */
+typedef struct sherd_derive_result {
+	size_t tensors;    /* there are now */
+	size_t left_out;   /* by match and exclude */
+	size_t renamed;    /* of those that are there */
+	size_t overridden; /* by prefer */
+	size_t cast;       /* to another type */
+	size_t uncast;     /* reals that stay what they are, since their type is not decoded here */
+} sherd_derive_result;
+
+/* One bundle made of several, which must outlive it: their tensors one source after the other, chosen, renamed and
+ * cast, and all their pairs. Nothing is read before somebody asks; reading is then as safe, and as parallel, as that of
+ * the sources. SHERD_EEXIST, "clash", where two tensors get one name, or two sources have different pairs under one
+ * key, and prefer does not say which counts (two tensors of one source: always). SHERD_EUNSUPPORTED, "cannot-hold", of
+ * a model's graph, without drop_graph. SHERD_EINVAL of a dtype that nothing is cast to, and of a rename that is none,
+ * with its index. */
+SHERD_API int sherd_bundle_derive(sherd_bundle **out, const sherd_bundle *const *from, size_t count,
+                                  const sherd_derive_options *options, sherd_derive_result *result, sherd_error *err);
+/* How many finite values of all that was read so far were too large for the type they were cast to, and are infinite;
+ * each counts once, however often it is read. 0 of what casts nothing. */
+SHERD_API uint64_t sherd_bundle_overflowed(const sherd_bundle *bundle);
 
 SHERD_END_DECLS
 

@@ -1,6 +1,7 @@
 #include "codec/numbers.h"
 
 #include "base/error.h"
+#include "codec/blocks.h"
 #include "codec/floats.h"
 #include "codec/halves.h"
 
@@ -71,7 +72,8 @@ static bool is_double(sherd_dtype dtype)
 
 bool sherd_number_known(sherd_dtype dtype)
 {
-	return (unsigned)dtype < SHERD_DTYPE_COUNT && dtype != SHERD_UTF8 && sherd_dtype_describe(dtype);
+	return shd_blocks_known(dtype) ||
+	       ((unsigned)dtype < SHERD_DTYPE_COUNT && dtype != SHERD_UTF8 && sherd_dtype_describe(dtype));
 }
 
 void shd_numbers_init(shd_numbers *n, sherd_dtype dtype)
@@ -110,6 +112,10 @@ static void unpack_f32(const shd_numbers *n, const uint8_t *in, float *out, size
 void shd_numbers_f32(const shd_numbers *n, const void *in, float *out, size_t blocks)
 {
 	const uint8_t *bytes = in;
+	if (shd_blocks_known(n->dtype)) {
+		shd_blocks_widen(n->dtype, in, out, blocks);
+		return;
+	}
 	switch (n->dtype) {
 	case SHERD_F32:
 	case SHERD_C64: memcpy(out, in, blocks * n->bytes); break;

@@ -68,7 +68,7 @@ int shd_write_model(shd_conversion *c, sherd_error *err)
 	sherd_model_save_options options = {.format = c->to->info.id,
 	                                    .compress = o->compress,
 	                                    .level = o->level,
-	                                    .shards = o->shards,
+	                                    .shards = o->max_shard_bytes ? c->shards : o->shards,
 	                                    .replace = o->replace,
 	                                    .without_updater = o->without_updater,
 	                                    .drop_pairs = o->drop_pairs,

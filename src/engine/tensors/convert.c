@@ -195,6 +195,17 @@ static int tensors_convert(shd_conversion *c, sherd_error *err)
 	return rc;
 }
 
+/* As many as the largest shard that is allowed asks for; tensors that are larger go beyond it. */
+static uint32_t shards_of(const sherd_bundle *from, const sherd_convert_options *o)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; o->max_shard_bytes && i < sherd_bundle_count(from); i++)
+		total += sherd_bundle_tensor(from, i)->bytes;
+	uint64_t needed = o->max_shard_bytes ? total / o->max_shard_bytes + (total % o->max_shard_bytes != 0) : 1;
+	needed = needed ? needed : 1;
+	return o->shards ? o->shards : needed < UINT32_MAX ? (uint32_t)needed : UINT32_MAX;
+}
+
 int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key, sherd_format to,
                   const sherd_convert_options *options, sherd_error *err)
 {
@@ -221,7 +232,7 @@ int sherd_convert(const sherd_bundle *from, sherd_store *store, const char *key,
 	                    .key = key,
 	                    .options = o,
 	                    .to = entry,
-	                    .shards = o->shards ? o->shards : 1,
+	                    .shards = shards_of(from, o),
 	                    .replace = o->replace,
 	                    .pool = o->pool};
 	return tensors_convert(&c, err);

@@ -1,5 +1,6 @@
 #include "engine/tensors/bundle.h"
 #include "engine/tensors/files.h"
+#include "engine/tensors/layers.h"
 #include "engine/tensors/set.h"
 #include "format/tensor/safetensors.h"
 #include "format/tensor/safetensors_index.h"
@@ -99,8 +100,22 @@ static int safetensors_write_keep(shd_conversion *c, shd_buf *text, const char *
 	return *out || rc < 0 ? rc : shd_fail_nomem(err);
 }
 
+/* Files that keep layers whole; all of them get something. */
+static int plan_layers(shd_conversion *c, spread *s, sherd_error *err)
+{
+	s->file_of = shd_arena_alloc(&c->arena, sherd_bundle_count(c->from) + 1, sizeof(*s->file_of));
+	if (!s->file_of)
+		return shd_fail_nomem(err);
+	TRY(shd_layers_plan(s->file_of, &s->files, c->from, c->options->max_shard_bytes, err));
+	s->objects = shd_arena_alloc(&c->arena, s->files, sizeof(*s->objects));
+	if (!s->objects)
+		return shd_fail_nomem(err);
+	memset(s->objects, 0, s->files * sizeof(*s->objects));
+	return SHERD_OK;
+}
+
 /* Whole tensors by size. There are never more files than tensors, so that each file is named by the index. */
-static int safetensors_write_plan(shd_conversion *c, spread *s, sherd_error *err)
+static int plan_sizes(shd_conversion *c, spread *s, sherd_error *err)
 {
 	size_t count = sherd_bundle_count(c->from);
 	uint64_t *bytes = shd_arena_alloc(&c->arena, count + 1, sizeof(*bytes));
@@ -206,7 +221,7 @@ int shd_write_safetensors_index(shd_conversion *c, sherd_error *err)
 	spread s = {0};
 	shd_conversion_set set = {.ops = &index_ops, .arg = &s};
 	shd_buf head = {0}, claim = {0}, prefix = {0};
-	TRY(safetensors_write_plan(c, &s, err));
+	TRY(c->options->max_shard_bytes && !c->options->shards ? plan_layers(c, &s, err) : plan_sizes(c, &s, err));
 	shd_buf_printf(&head, "%s" SHD_SAFETENSORS_INDEX_SUFFIX, c->key);
 	shd_buf_printf(&claim, "%s" SHD_SAFETENSORS_CLAIM_SUFFIX, c->key);
 	shd_buf_printf(&prefix, "%s-", c->key);

@@ -234,7 +234,7 @@ static int take_name(gguf_head *h, const char **out, sherd_error *err)
 	return *out ? 0 : shd_fail_nomem(err);
 }
 
-static int take_tensor(gguf_head *h, shd_gguf_entry *e, sherd_error *err)
+static int gguf_take_tensor(gguf_head *h, shd_gguf_entry *e, sherd_error *err)
 {
 	*e = (shd_gguf_entry){0};
 	int more = take_name(h, &e->tensor.name, err);
@@ -262,7 +262,7 @@ static int take_tensors(gguf_head *h, sherd_error *err)
 	if (!h->entries)
 		return shd_fail_nomem(err);
 	for (uint64_t i = 0; i < h->tensors; i++) {
-		more = take_tensor(h, &h->entries[i], err);
+		more = gguf_take_tensor(h, &h->entries[i], err);
 		if (more)
 			return more;
 	}

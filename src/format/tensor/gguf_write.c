@@ -93,7 +93,7 @@ static int put_pairs(gguf_out *g, const sherd_pair *pairs, size_t pair_count, co
 	return put_json_keys(g, err);
 }
 
-static int put_tensor(const gguf_out *g, const sherd_tensor *t, uint64_t *offset, sherd_error *err)
+static int gguf_put_tensor(const gguf_out *g, const sherd_tensor *t, uint64_t *offset, sherd_error *err)
 {
 	uint32_t number;
 	if (t->ndim > SHD_GGUF_DIMS || strlen(t->name) > SHD_GGUF_NAME || !shd_gguf_number(&number, t->dtype))
@@ -114,8 +114,8 @@ static int put_tensor(const gguf_out *g, const sherd_tensor *t, uint64_t *offset
 	return SHERD_OK;
 }
 
-static int put_head(gguf_out *g, const sherd_tensor *tensors, size_t count, const sherd_pair *pairs, size_t pair_count,
-                    const sherd_value *values, size_t value_count, sherd_error *err)
+static int gguf_put_head(gguf_out *g, const sherd_tensor *tensors, size_t count, const sherd_pair *pairs,
+                         size_t pair_count, const sherd_value *values, size_t value_count, sherd_error *err)
 {
 	uint64_t offset = 0;
 	size_t begin = g->buf->len;
@@ -125,7 +125,7 @@ static int put_head(gguf_out *g, const sherd_tensor *tensors, size_t count, cons
 	shd_buf_u64(g->buf, 0);
 	TRY(put_pairs(g, pairs, pair_count, values, value_count, err));
 	for (size_t i = 0; i < count; i++)
-		TRY(put_tensor(g, &tensors[i], &offset, err));
+		TRY(gguf_put_tensor(g, &tensors[i], &offset, err));
 	shd_buf_zero(g->buf, (size_t)((g->alignment - (g->buf->len - begin) % g->alignment) % g->alignment));
 	TRY(shd_buf_check(g->buf, err));
 	shd_put_u64(g->buf->data + begin + 16, g->keys);
@@ -136,7 +136,7 @@ int shd_gguf_encode(const sherd_tensor *tensors, size_t count, const sherd_pair 
                     const sherd_value *values, size_t value_count, shd_buf *out, uint32_t *alignment, sherd_error *err)
 {
 	gguf_out g = {.buf = out, .alignment = SHD_GGUF_DEFAULT_ALIGNMENT};
-	int rc = put_head(&g, tensors, count, pairs, pair_count, values, value_count, err);
+	int rc = gguf_put_head(&g, tensors, count, pairs, pair_count, values, value_count, err);
 	shd_vec_done(&g.json);
 	*alignment = g.alignment;
 	return rc;
