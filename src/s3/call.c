@@ -20,6 +20,29 @@ void shd_s3_call_header(shd_s3_call *call, const char *name, const char *fmt, ..
 	call->headers[call->count++] = (sherd_pair){name, value};
 }
 
+void shd_s3_crc_text(uint32_t crc, char out[SHD_S3_CRC_TEXT])
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint64_t bits = (uint64_t)crc << 16; /* 48 bits, of which 16 are padding */
+	for (int i = 0; i < 6; i++)
+		out[i] = digits[bits >> (42 - 6 * i) & 63];
+	memcpy(out + 6, "==", 3);
+}
+
+uint32_t shd_s3_call_vouch(const shd_s3 *s, shd_s3_call *call, bool crc)
+{
+	const shd_http_request *r = &call->http;
+	if (!crc)
+		return 0;
+	char text[SHD_S3_CRC_TEXT];
+	uint32_t value = sherd_crc32(0, r->body, r->body_len);
+	shd_s3_crc_text(value, text);
+	shd_s3_call_header(call, "x-amz-checksum-crc32", "%s", text);
+	if (strncmp(s->config.origin, "https:", 6) == 0)
+		(void)snprintf(call->hash, sizeof(call->hash), "UNSIGNED-PAYLOAD");
+	return value;
+}
+
 /* Credentials of a role are asked for anew some minutes before they end, at most every ROLE_MS while they last: all
  * requests wait for that. Under the mutex of the credentials. */
 static int call_credentials(shd_s3 *s, sherd_error *err)

@@ -3,7 +3,7 @@
 
 #include "s3.h"
 
-enum { SHD_S3_MOST_HEADERS = 8 };
+enum { SHD_S3_MOST_HEADERS = 8 }; /* besides those that every request has */
 
 /* All zero but what is asked; belongs to one thread at a time. */
 typedef struct shd_s3_call {
@@ -27,6 +27,12 @@ typedef struct shd_s3_call {
 /* name is in lower case and static. */
 __attribute__((format(printf, 3, 4))) void shd_s3_call_header(shd_s3_call *call, const char *name, const char *fmt,
                                                               ...);
+/* How a body is vouched for: by its CRC-32, where the server looks at that, and else, or where others could change what
+ * is on its way, by its SHA-256 in the signature. Returns the CRC-32. */
+uint32_t shd_s3_call_vouch(const shd_s3 *s, shd_s3_call *call, bool crc);
+/* The value of x-amz-checksum-crc32. */
+#define SHD_S3_CRC_TEXT 9
+void shd_s3_crc_text(uint32_t crc, char out[SHD_S3_CRC_TEXT]);
 /* Begins; a second time too, for the same request anew. */
 int shd_s3_call_start(shd_s3 *s, shd_s3_call *call, sherd_error *err);
 /* Waits for an answer, and begins anew as long as that may help. SHERD_OK: there is one, of whatever status. */

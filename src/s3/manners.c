@@ -138,6 +138,22 @@ static int try_remove(asking *a, shd_s3_manners *m, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* A checksum that is wrong: who takes it does not look. Anything that is no refusal of it says nothing. */
+static int try_checksum(asking *a, shd_s3_manners *m, sherd_error *err)
+{
+	shd_s3_call call = {.method = "PUT", .key = a->key};
+	char text[SHD_S3_CRC_TEXT];
+	shd_s3_new_write_id(a->id);
+	call.http.body = a->id;
+	call.http.body_len = strlen(a->id);
+	shd_s3_crc_text(~sherd_crc32(0, call.http.body, call.http.body_len), text);
+	shd_s3_call_header(&call, "x-amz-checksum-crc32", "%s", text);
+	int rc = shd_s3_call_make(a->s, &call, err);
+	m->crc = rc == SHERD_OK && call.http.status == 400;
+	shd_s3_call_end(a->s, &call);
+	return rc;
+}
+
 static int find_out(shd_s3 *s, shd_s3_manners *m, sherd_error *err)
 {
 	char id[SHD_S3_WRITE_ID], key[64];
@@ -145,6 +161,8 @@ static int find_out(shd_s3 *s, shd_s3_manners *m, sherd_error *err)
 	(void)snprintf(key, sizeof(key), ".sherd-tmp-probe-%s", id);
 	asking a = {.s = s, .key = key};
 	int rc = try_put(&a, m, err);
+	if (rc == SHERD_OK)
+		rc = try_checksum(&a, m, err);
 	if (rc == SHERD_OK && m->put)
 		rc = try_remove(&a, m, err);
 	(void)shd_s3_remove(&s->base, key, NULL, NULL); /* one that is left is nobody's */
@@ -158,7 +176,7 @@ int shd_s3_ask_manners(shd_s3_manners *out, shd_s3 *s, sherd_error *err)
 	(void)pthread_mutex_lock(&s->asking);
 	shd_s3_manners m = s->manners;
 	if (!m.known && s->config.aws)
-		m = (shd_s3_manners){.put = true, .remove = true};
+		m = (shd_s3_manners){.put = true, .remove = true, .crc = true};
 	else if (!m.known)
 		rc = find_out(s, &m, err);
 	m.known = rc == SHERD_OK;

@@ -67,6 +67,8 @@ static int put_once(put_state *u, sherd_error *err)
 	c->http.body = p->mark ? shd_s3_mark : p->body;
 	c->http.body_len = p->mark ? strlen(shd_s3_mark) : p->len;
 	memcpy(c->hash, u->hash, sizeof(u->hash));
+	if (!c->hash[0] || u->manners.crc)
+		(void)shd_s3_call_vouch(u->s, c, u->manners.crc);
 	shd_s3_call_header(c, "x-amz-meta-sherd-write", "%s", u->write_id);
 	if (p->mark)
 		shd_s3_call_header(c, "x-amz-meta-sherd-removed", "1");

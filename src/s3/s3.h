@@ -28,6 +28,7 @@ typedef struct shd_s3_manners {
 	bool known;
 	bool put;      /* If-None-Match and If-Match on PUT are honoured */
 	bool remove;   /* If-Match on DELETE is */
+	bool crc;      /* x-amz-checksum-crc32 is held against the body */
 	bool unquoted; /* it wants the ETag of If-Match without quotes */
 } shd_s3_manners;
 

@@ -24,6 +24,9 @@ struct shd_s3_upload {
 	part *filling;             /* or NULL */
 	int next;                  /* number of the next part; the first is 1 */
 	char **etags;              /* by number less 1 */
+	uint32_t *crcs;            /* the same */
+	size_t *lens;
+	bool crc; /* the server looks at them */
 };
 
 size_t shd_s3_upload_part(const shd_s3 *s, uint64_t size)
@@ -42,6 +45,8 @@ static void upload_free(shd_s3_upload *u)
 	for (int i = 0; u->etags && i < MOST_PARTS; i++)
 		free(u->etags[i]);
 	free(u->etags);
+	free(u->crcs);
+	free(u->lens);
 	free(u->key);
 	free(u->id);
 	free(u);
@@ -59,6 +64,10 @@ static int upload_begin(shd_s3_upload *u, sherd_error *err)
 	char id[1024];
 	shd_s3_text_say(&call.query, "uploads=");
 	shd_s3_call_header(&call, "x-amz-meta-sherd-write", "%s", u->write_id);
+	if (u->crc) {
+		shd_s3_call_header(&call, "x-amz-checksum-algorithm", "CRC32");
+		shd_s3_call_header(&call, "x-amz-checksum-type", "FULL_OBJECT");
+	}
 	int rc = shd_s3_call_make(u->s, &call, err);
 	if (rc == SHERD_OK && call.http.status != 200)
 		rc = shd_s3_call_refuse(u->s, &call, err);
@@ -81,8 +90,15 @@ int shd_s3_upload_open(shd_s3_upload **out, shd_s3 *s, const char *key, size_t p
 	u->next = 2;
 	u->key = strdup(key);
 	u->etags = calloc(MOST_PARTS, sizeof(*u->etags));
+	u->crcs = calloc(MOST_PARTS, sizeof(*u->crcs));
+	u->lens = calloc(MOST_PARTS, sizeof(*u->lens));
 	shd_s3_new_write_id(u->write_id);
-	int rc = u->key && u->etags ? upload_begin(u, err) : shd_s3_no_memory(err);
+	shd_s3_manners manners = {0};
+	int rc =
+		u->key && u->etags && u->crcs && u->lens ? shd_s3_ask_manners(&manners, s, err) : shd_s3_no_memory(err);
+	u->crc = manners.crc;
+	if (rc == SHERD_OK)
+		rc = upload_begin(u, err);
 	if (rc < 0)
 		upload_free(u);
 	else
@@ -97,6 +113,8 @@ static int part_start(shd_s3_upload *u, part *p, const char *bytes, sherd_error 
 	query_id(u, &p->call.query);
 	p->call.http.body = bytes;
 	p->call.http.body_len = p->len;
+	u->crcs[p->number - 1] = shd_s3_call_vouch(u->s, &p->call, u->crc);
+	u->lens[p->number - 1] = p->len;
 	return shd_s3_call_start(u->s, &p->call, err);
 }
 
@@ -208,6 +226,15 @@ static shd_s3_object upload_told(const shd_s3_upload *u, const shd_s3_call *call
 	return object;
 }
 
+/* Of the whole object, from those of its parts. */
+static uint32_t upload_crc(const shd_s3_upload *u)
+{
+	uint32_t crc = 0;
+	for (int i = 0; i + 1 < u->next; i++)
+		crc = sherd_crc32_join(crc, u->crcs[i], u->lens[i]);
+	return crc;
+}
+
 /* The answer may be a failure although its status is 200, and be lost: what is there decides. */
 static int upload_complete(shd_s3_upload *u, char identity[SHD_S3_IDENTITY], sherd_error *err)
 {
@@ -218,6 +245,12 @@ static int upload_complete(shd_s3_upload *u, char identity[SHD_S3_IDENTITY], she
 	query_id(u, &call.query);
 	call.http.body = body.data;
 	call.http.body_len = body.len;
+	if (u->crc) {
+		char text[SHD_S3_CRC_TEXT];
+		shd_s3_crc_text(upload_crc(u), text);
+		shd_s3_call_header(&call, "x-amz-checksum-crc32", "%s", text);
+		shd_s3_call_header(&call, "x-amz-checksum-type", "FULL_OBJECT");
+	}
 	int rc = body.failed ? shd_s3_no_memory(err) : shd_s3_call_make(u->s, &call, err);
 	bool said = rc == SHERD_OK && call.http.status == 200 && strstr(shd_s3_text_of(&call.http.answer), "</ETag>");
 	shd_s3_object told = upload_told(u, &call);

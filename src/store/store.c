@@ -1,6 +1,7 @@
 #include <sherd/sys/backend.h>
 
 #include "base/error.h"
+#include "codec/crc32.h"
 #include "store/places.h"
 #include "store/preread.h"
 
@@ -487,4 +488,16 @@ void sherd_lock_release(sherd_lock *lock)
 {
 	if (lock)
 		lock->release(lock);
+}
+
+/* For stores of others */
+
+uint32_t sherd_crc32(uint32_t crc, const void *data, size_t len)
+{
+	return shd_crc32(crc, data, len);
+}
+
+uint32_t sherd_crc32_join(uint32_t first, uint32_t second, uint64_t second_len)
+{
+	return shd_crc32_join(first, second, second_len);
 }

@@ -2,6 +2,8 @@
 
 #include "support/test.h"
 
+#include "s3/call.h"
+
 #include <openssl/evp.h>
 
 #include <stdio.h>
@@ -33,6 +35,7 @@ struct s3_objects {
 	size_t count;
 	upload *uploads;
 	size_t upload_count;
+	unsigned checked;
 };
 
 s3_objects *s3_objects_new(const s3_quirks *quirks)
@@ -63,6 +66,11 @@ void s3_objects_free(s3_objects *o)
 	free(o->uploads);
 	free(o->list);
 	free(o);
+}
+
+unsigned s3_objects_checked(const s3_objects *o)
+{
+	return o->checked;
 }
 
 unsigned s3_objects_uploads(const s3_objects *o)
@@ -213,9 +221,24 @@ static char *copy_of(const char *bytes, size_t len)
 	return copy;
 }
 
+/* Says so when the checksum of the request is not that of the bytes; what is there of it, and right, is counted. */
+static bool is_damaged(s3_objects *o, const s3_request *r, const char *bytes, size_t len, s3_answer *a)
+{
+	char given[32], want[SHD_S3_CRC_TEXT];
+	if (o->quirks.deaf_crc || !s3_request_header(r, "x-amz-checksum-crc32", given, sizeof(given)))
+		return false;
+	shd_s3_crc_text(sherd_crc32(0, bytes, len), want);
+	if (strcmp(given, want) != 0) {
+		s3_answer_error(a, 400, "BadDigest");
+		return true;
+	}
+	o->checked++;
+	return false;
+}
+
 static void put_object(s3_objects *o, const s3_request *r, const char *key, s3_answer *a)
 {
-	if (unmet(o, r, find(o, key), o->quirks.deaf_put, a))
+	if (is_damaged(o, r, r->body, r->len, a) || unmet(o, r, find(o, key), o->quirks.deaf_put, a))
 		return;
 	stored *s = place(o, key, copy_of(r->body, r->len), r->len);
 	(void)s3_request_header(r, "x-amz-meta-sherd-write", s->write_id, sizeof(s->write_id));
@@ -333,11 +356,15 @@ static upload *find_upload(s3_objects *o, const char *id, const char *key)
 	return u && u->open && strcmp(u->key, key) == 0 ? u : NULL;
 }
 
-static void put_part(upload *u, const s3_request *r, s3_answer *a)
+static void put_part(s3_objects *o, upload *u, const s3_request *r, s3_answer *a)
 {
 	char *number = argument(r, "partNumber"), etag[48];
 	size_t n = strtoul(number, NULL, 10) - 1;
 	assert_true(n < MOST_PARTS);
+	if (is_damaged(o, r, r->body, r->len, a)) {
+		free(number);
+		return;
+	}
 	free(u->parts[n].bytes);
 	u->parts[n].bytes = copy_of(r->body, r->len);
 	u->parts[n].len = r->len;
@@ -359,6 +386,10 @@ static void complete_upload(s3_objects *o, upload *u, const s3_request *r, s3_an
 		assert_true(i + 1 == wanted || u->parts[i].len >= 5u << 20);
 		shd_s3_text_add(&all, u->parts[i].bytes, u->parts[i].len);
 	}
+	if (is_damaged(o, r, all.data, all.len, a)) {
+		shd_s3_text_free(&all);
+		return;
+	}
 	stored *s = place(o, u->key, all.data, all.len);
 	(void)snprintf(s->etag + 32, sizeof(s->etag) - 32, "-%zu", wanted);
 	memcpy(s->write_id, u->write_id, sizeof(s->write_id));
@@ -375,7 +406,7 @@ static void answer_upload(s3_objects *o, const s3_request *r, const char *key, c
 	if (!u)
 		s3_answer_error(a, 404, "NoSuchUpload");
 	else if (strcmp(r->method, "PUT") == 0)
-		put_part(u, r, a);
+		put_part(o, u, r, a);
 	else if (strcmp(r->method, "POST") == 0)
 		complete_upload(o, u, r, a);
 	else {

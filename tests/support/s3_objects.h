@@ -27,6 +27,7 @@ typedef struct s3_objects s3_objects;
 s3_objects *s3_objects_new(const s3_quirks *quirks);
 void s3_objects_free(s3_objects *objects);
 void s3_objects_answer(s3_objects *objects, const s3_request *request, s3_answer *answer);
+unsigned s3_objects_checked(const s3_objects *objects);
 unsigned s3_objects_uploads(const s3_objects *objects);
 
 /* The value of a header, in room bytes; false when there is none. */

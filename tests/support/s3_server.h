@@ -19,6 +19,7 @@ typedef struct s3_quirks {
 	bool plain_lists; /* keys in lists are not encoded as in a URL */
 	bool endless;     /* lists go on where they began, without an object */
 	bool own_etags;   /* ETags are no MD5 */
+	bool deaf_crc;    /* x-amz-checksum-crc32 is not looked at */
 	bool everybody;   /* objects may be read without a signature */
 	int page;         /* keys of a page of a list; 0: 1000 */
 	int role; /* seconds that credentials of a role last, which it gives as an instance and, at /role, a container
@@ -65,5 +66,7 @@ int s3_server_left(s3_server *server);  /* faults that did not come to pass */
 /* Does what came late, and tells how much of it was done. */
 int s3_server_deliver(s3_server *server);
 unsigned s3_server_requests(s3_server *server);
-unsigned s3_server_roles(s3_server *server);   /* how often credentials were given */
-unsigned s3_server_uploads(s3_server *server); /* begun, and neither completed nor aborted */
+unsigned s3_server_checked(s3_server *server);  /* checksums that were right */
+unsigned s3_server_unsigned(s3_server *server); /* bodies that the signature does not vouch for */
+unsigned s3_server_roles(s3_server *server);    /* how often credentials were given */
+unsigned s3_server_uploads(s3_server *server);  /* begun, and neither completed nor aborted */

@@ -33,6 +33,10 @@ typedef struct sherd_scheme {
 SHERD_API const sherd_scheme *const *sherd_store_schemes(void);
 /* The value of a setting, or NULL. */
 SHERD_API const char *sherd_store_setting(const sherd_store_options *options, const char *name);
+/* CRC-32 as in zlib: continues crc (0 at the start) over more bytes. */
+SHERD_API uint32_t sherd_crc32(uint32_t crc, const void *data, size_t len);
+/* The CRC-32 of two inputs one after the other, from that of each and the length of the second. */
+SHERD_API uint32_t sherd_crc32_join(uint32_t first, uint32_t second, uint64_t second_len);
 /* Fills err, which may be NULL, and returns code. reason is a string literal. */
 SHERD_API int sherd_fail(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
