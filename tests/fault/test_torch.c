@@ -10,6 +10,7 @@
 #include "format/torch/state.h"
 
 #include <sherd/bundle.h>
+#include <sherd/convert.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,19 @@ static int open_and_read(sherd_error *err)
 	return SHERD_OK;
 }
 
+/* After a failure nothing is there. */
+static int write_again(sherd_error *err)
+{
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	sherd_stat stat;
+	const sherd_convert_options o = {.replace = true};
+	TRY(sherd_bundle_open(&b, store, "x.pt", NULL, err));
+	int rc = sherd_convert(b, store, "w.pt", SHERD_FORMAT_TORCH, &o, err);
+	if (rc < 0)
+		assert_int_equal(sherd_store_stat(&stat, store, "w.pt", NULL), SHERD_ENOTFOUND);
+	return rc;
+}
+
 TEST(every_allocation_may_fail)
 {
 	static const char *const files[] = {"tests/corpus/torch/y_views.pt", "tests/corpus/torch/y_checkpoint.pt",
@@ -36,6 +50,8 @@ TEST(every_allocation_may_fail)
 		SHD_AUTO_FREE uint8_t *data = source_file_read(files[i], &len);
 		assert_ok(sherd_store_put(store, "x.pt", SHERD_WRITE_REPLACE, data, len, err));
 		assert_true(fail_malloc_each(open_and_read) > 20);
+		(void)sherd_store_remove(store, "w.pt", NULL);
+		assert_true(fail_malloc_each(write_again) > 20);
 	}
 }
 

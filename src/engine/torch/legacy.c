@@ -239,7 +239,7 @@ int shd_torch_refuse_pickle(const shd_evidence *e, sherd_error *err)
 	if (rc == SHERD_ENOMEM)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < pickle.global_count; i++)
-		if (shd_pickle_judge(pickle.globals[i].name) == SHD_PICKLE_DANGEROUS)
+		if (shd_pickle_judge_use(&pickle.globals[i]) == SHD_PICKLE_DANGEROUS)
 			return shd_fail(err, SHERD_EUNSUPPORTED, "foreign-format",
 			                "this is a Python pickle, not read here: loading it would %s %.100s, which is "
 			                "dangerous",

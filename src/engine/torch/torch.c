@@ -92,6 +92,7 @@ static int torch_open(sherd_bundle **out, shd_evidence *e, const sherd_bundle_op
 	TRY(shd_evidence_take_reader(e, &reader, err));
 	TRY(shd_torch_zip_open(&b->zip, reader, options->limits, &base->arena, &temporary, &pickle, err));
 	TRY(shd_in_object(err, shd_torch_fill_bundle(base, &pickle, &b->zip.state, e->key, err), e->key));
+	TRY(shd_torch_zip_pairs(&b->zip, base, options->limits, err));
 	*out = TAKE(base);
 	return SHERD_OK;
 }
@@ -163,8 +164,15 @@ const shd_format_entry shd_format_torch = {
                  .name = "torch",
                  .short_name = "pt",
                  .noun = "a file of torch.save()",
-                 .endings = {{".pt", SHERD_ENDING_OBJECT}, {".pth", SHERD_ENDING_OBJECT}}},
+                 .endings = {{".pt", SHERD_ENDING_OBJECT}, {".pth", SHERD_ENDING_OBJECT}},
+                 .written = true,
+                 .holds = SHERD_HOLDS_MANY | SHERD_HOLDS_PAIRS | SHERD_HOLDS_TYPED | SHERD_HOLDS_OPAQUE,
+                 .takes = SHERD_TAKES_REPLACE,
+                 .dtypes = TORCH_DTYPES,
+                 .most_dims = SHERD_MAX_DIMS,
+                 .most_name = UINT16_MAX + 1},
 	.zip_entry = "/data.pkl",
 	.open = torch_open,
 	.verify = torch_verify,
+	.write = shd_write_torch,
 };

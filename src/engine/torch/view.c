@@ -3,6 +3,8 @@
 #include "engine/tensors/reorder.h"
 #include "engine/tensors/strided.h"
 
+#include <stdlib.h>
+
 enum { MOST_ELEMENT = 16 };
 
 bool shd_torch_view_is_plain(const shd_torch_view *view, bool big)
@@ -73,7 +75,7 @@ int shd_torch_fill_globals(sherd_bundle *b, const shd_pickle *p, sherd_error *er
 	for (int verdict = SHD_PICKLE_DANGEROUS; verdict >= SHD_PICKLE_HARMLESS; verdict--)
 		for (size_t i = 0; i < p->global_count; i++) {
 			const shd_pickle_global *g = &p->globals[i];
-			if ((int)shd_pickle_judge(g->name) != verdict)
+			if ((int)shd_pickle_judge_use(g) != verdict)
 				continue;
 			all[n] = (sherd_global){.name = shd_arena_str(&b->arena, shd_str_of(g->name)),
 			                        .called = g->called,
@@ -117,6 +119,34 @@ static int name_single(sherd_bundle *b, sherd_tensor *t, const char *key, sherd_
 	return t->name ? SHERD_OK : shd_fail_nomem(err);
 }
 
+/* What a view shows: two that are alike here have the same bytes. */
+typedef struct shown {
+	uint64_t storage, offset, bytes;
+	const shd_torch_dtype *type;
+	uint64_t turned;
+} shown;
+
+/* Tensors that are one, as tied weights are, so that who writes them need not write them twice. */
+static int find_same(sherd_bundle *b, const shd_torch_state *s, sherd_error *err)
+{
+	SHD_DONE(shd_map_done) shd_map seen = {0};
+	size_t *same = shd_arena_alloc(&b->arena, s->count + 1, sizeof(*same));
+	shown *keys = calloc(s->count + 1, sizeof(*keys));
+	bool ok = same && keys;
+	for (size_t i = 0; ok && i < s->count; i++) {
+		const shd_torch_view *v = &s->views[i];
+		keys[i] = (shown){v->storage, v->offset, s->tensors[i].bytes, v->type, v->conj | v->neg << 1};
+		same[i] = i;
+		if (!v->dense || !s->tensors[i].bytes)
+			continue;
+		size_t first = shd_map_add(&seen, (shd_str){(const char *)&keys[i], sizeof(keys[i])}, i, &ok);
+		same[i] = first == SHD_MAP_NONE ? i : first;
+	}
+	free(keys);
+	b->same = same;
+	return ok ? SHERD_OK : shd_fail_nomem(err);
+}
+
 int shd_torch_fill_bundle(sherd_bundle *b, const shd_pickle *p, const shd_torch_state *s, const char *key,
                           sherd_error *err)
 {
@@ -126,5 +156,6 @@ int shd_torch_fill_bundle(sherd_bundle *b, const shd_pickle *p, const shd_torch_
 	b->tensors = s->tensors;
 	TRY(fill_pairs(b, s->values, s->value_count, err));
 	TRY(shd_torch_fill_globals(b, p, err));
+	TRY(find_same(b, s, err));
 	return shd_bundle_finish(b, err);
 }

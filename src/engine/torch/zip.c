@@ -1,7 +1,10 @@
 #include "engine/torch/zip.h"
 
 #include "base/limits.h"
+#include "base/map.h"
+#include "codec/json.h"
 #include "engine/tensors/blame.h"
+#include "engine/torch/item.h"
 
 #include <stdlib.h>
 
@@ -80,6 +83,64 @@ static int read_byteorder(shd_torch_zip *z, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* Before anything is allocated for it. */
+static int check_pickle(const shd_zip_entry *e, const sherd_limits *limits, sherd_error *err)
+{
+	uint64_t most = shd_limits_or_default(limits).metadata_bytes;
+	if (e->size > most || (e->method != SHD_ZIP_STORED && e->size / MOST_UNPACKED > e->stored + 1024))
+		return shd_fail_at(err, SHERD_ELIMIT, "too-large", e->head, "a pickle of %llu bytes",
+		                   (unsigned long long)e->size);
+	return SHERD_OK;
+}
+
+/* A JSON object of texts. */
+static int zip_decode_pairs(const char *text, size_t len, sherd_bundle *b, sherd_error *err)
+{
+	SHD_AUTO(shd_json, shd_json_close) j = NULL;
+	SHD_AUTO_VEC SHD_VEC(sherd_pair) pairs = {0};
+	SHD_DONE(shd_map_done) shd_map seen = {0};
+	shd_str key, value;
+	bool ok = true;
+	int rc;
+	shd_vec_append(&pairs, b->pairs, b->pair_count);
+	for (size_t i = 0; ok && i < b->pair_count; i++)
+		(void)shd_map_add(&seen, shd_str_of(b->pairs[i].key), i, &ok);
+	TRY(shd_json_open(&j, text, len, NULL, err));
+	TRY(shd_json_object(j, err));
+	while ((rc = shd_json_key(j, &key, err)) > 0) {
+		sherd_pair p = {.key = shd_arena_str(&b->arena, key)};
+		TRY(shd_json_string(j, &value, err));
+		p.value = shd_arena_str(&b->arena, value);
+		if (!p.key || !p.value)
+			return shd_fail_nomem(err);
+		if (shd_map_find(&seen, shd_str_of(p.key)) == SHD_MAP_NONE)
+			shd_vec_push(&pairs, p);
+	}
+	TRY(rc);
+	TRY(shd_json_end(j, err));
+	TRY(shd_vec_check(&pairs, err));
+	b->pairs = shd_vec_copy(&pairs, &b->arena);
+	b->pair_count = pairs.count;
+	return ok && b->pairs ? SHERD_OK : shd_fail_nomem(err);
+}
+
+int shd_torch_zip_pairs(const shd_torch_zip *z, sherd_bundle *bundle, const sherd_limits *limits, sherd_error *err)
+{
+	SHD_AUTO(sherd_reader, sherd_reader_close) reader = NULL;
+	const shd_zip_entry *e;
+	TRY(find_entry(&z->archive, SHD_TORCH_PAIRS, &e, err));
+	if (!e)
+		return SHERD_OK;
+	TRY(check_pickle(e, limits, err));
+	TRY(check_alone(z, e, NULL, err));
+	TRY(zip_open_entry(&z->archive, e, &reader, err));
+	SHD_AUTO_FREE char *text = malloc((size_t)e->size + 1);
+	if (!text)
+		return shd_fail_nomem(err);
+	TRY(sherd_reader_at(reader, 0, text, (size_t)e->size, err));
+	return shd_in_object(err, zip_decode_pairs(text, (size_t)e->size, bundle, err), sherd_reader_key(reader));
+}
+
 static int find_storage(shd_torch_zip *z, const shd_torch_storage *s, shd_torch_member *m, sherd_error *err)
 {
 	SHD_AUTO_BUF name = {0};
@@ -103,16 +164,6 @@ static int find_storages(shd_torch_zip *z, shd_arena *arena, sherd_error *err)
 	memset(z->members, 0, (z->state.storage_count + 1) * sizeof(*z->members));
 	for (size_t i = 0; i < z->state.storage_count; i++)
 		TRY(find_storage(z, &z->state.storages[i], &z->members[i], err));
-	return SHERD_OK;
-}
-
-/* Before anything is allocated for it. */
-static int check_pickle(const shd_zip_entry *e, const sherd_limits *limits, sherd_error *err)
-{
-	uint64_t most = shd_limits_or_default(limits).metadata_bytes;
-	if (e->size > most || (e->method != SHD_ZIP_STORED && e->size / MOST_UNPACKED > e->stored + 1024))
-		return shd_fail_at(err, SHERD_ELIMIT, "too-large", e->head, "a pickle of %llu bytes",
-		                   (unsigned long long)e->size);
 	return SHERD_OK;
 }
 

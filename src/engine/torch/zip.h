@@ -31,6 +31,8 @@ int shd_torch_zip_open(shd_torch_zip *z, sherd_reader *reader, const sherd_limit
                        shd_arena *temporary, shd_pickle *pickle, sherd_error *err);
 void shd_torch_zip_done(shd_torch_zip *z);
 
+/* Adds the pairs that stand beside the pickle where we wrote the file; the pickle's own stay as they are. */
+int shd_torch_zip_pairs(const shd_torch_zip *z, sherd_bundle *bundle, const sherd_limits *limits, sherd_error *err);
 /* Where the bytes of a storage are, after they were held against their checksum. Thread-safe. */
 int shd_torch_zip_place(shd_torch_zip *z, size_t storage, shd_meter *meter, shd_torch_place *out, sherd_error *err);
 /* The CRC-32 of an entry, unless there are none; errors name it. */

@@ -202,6 +202,16 @@ static int push_extension(shd_pickle_decoder *d, uint32_t number, sherd_error *e
 	return push_global(d, SHD_STR("copyreg.extension"), shd_str_of(text), err);
 }
 
+/* (something harmless, 'NAME'): an attribute that is looked up in it, such as the value of an enumeration. */
+static bool is_tame(const shd_pickle_decoder *d, shd_pickle_value args)
+{
+	const shd_pickle_value *items;
+	return shd_pickle_tuple(args, &items) == 2 && items[0].kind == SHD_PICKLE_GLOBAL &&
+	       shd_pickle_judge(d->globals.items[items[0].len].name) == SHD_PICKLE_HARMLESS &&
+	       items[1].kind == SHD_PICKLE_TEXT && items[1].len && items[1].text[0] != '_' &&
+	       !memchr(items[1].text, '.', items[1].len);
+}
+
 static int push_call(shd_pickle_decoder *d, shd_pickle_kind kind, shd_pickle_value callee, shd_pickle_value args,
                      sherd_error *err)
 {
@@ -210,8 +220,10 @@ static int push_call(shd_pickle_decoder *d, shd_pickle_kind kind, shd_pickle_val
 	shd_pickle_call *call = (shd_pickle_call *)v.node;
 	call->callee = callee;
 	call->args = args;
-	if (callee.kind == SHD_PICKLE_GLOBAL)
+	if (callee.kind == SHD_PICKLE_GLOBAL) {
 		d->globals.items[callee.len].called = true;
+		d->globals.items[callee.len].wild |= !is_tame(d, args);
+	}
 	return shd_pickle_push(d, v, err);
 }
 
@@ -394,7 +406,7 @@ static int name_danger(const shd_pickle_decoder *d, int rc, sherd_error *err)
 	for (size_t i = 0; rc < 0 && err && i < d->globals.count; i++) {
 		const shd_pickle_global *g = &d->globals.items[i];
 		size_t used = strlen(err->message);
-		if (!g->called || shd_pickle_judge(g->name) != SHD_PICKLE_DANGEROUS)
+		if (!g->called || shd_pickle_judge_use(g) != SHD_PICKLE_DANGEROUS)
 			continue;
 		(void)snprintf(err->message + used, sizeof(err->message) - used,
 		               "; before that, loading it would have called %.80s", g->name);

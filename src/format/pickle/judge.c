@@ -313,3 +313,10 @@ shd_pickle_verdict shd_pickle_judge(const char *global)
 		return SHD_PICKLE_DANGEROUS;
 	return is_torch_type(name) ? SHD_PICKLE_HARMLESS : SHD_PICKLE_UNKNOWN;
 }
+
+shd_pickle_verdict shd_pickle_judge_use(const shd_pickle_global *global)
+{
+	bool getattr =
+		strcmp(global->name, "builtins.getattr") == 0 || strcmp(global->name, "__builtin__.getattr") == 0;
+	return getattr && global->called && !global->wild ? SHD_PICKLE_HARMLESS : shd_pickle_judge(global->name);
+}

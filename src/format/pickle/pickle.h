@@ -76,6 +76,7 @@ typedef struct shd_pickle_global {
 	const char *name; /* "os.system"; UTF-8, NUL-terminated */
 	uint32_t at;      /* where it is first named */
 	bool called;
+	bool wild; /* of getattr: it was called for something else than a plain attribute of something harmless */
 } shd_pickle_global;
 
 typedef struct shd_pickle {
@@ -140,3 +141,5 @@ typedef enum shd_pickle_verdict {
 	SHD_PICKLE_DANGEROUS     /* runs commands or code, reads or writes files, or opens connections */
 } shd_pickle_verdict;
 shd_pickle_verdict shd_pickle_judge(const char *global);
+/* The same of a global as the pickle uses it: enumerations are made by getattr. */
+shd_pickle_verdict shd_pickle_judge_use(const shd_pickle_global *global);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Files of the real torch.save(), zip and legacy: every type, views, nested dictionaries, optimizers, whole modules,
-architectures of transformers; read here, every value."""
+architectures of transformers; read here, every value, and written
+here for torch.load(weights_only=True)."""
 
 import argparse
 import collections
@@ -49,12 +50,28 @@ def check(path, wanted, format):
     sherd("verify", path)
 
 
+def check_ours(path, wanted):
+    """Written again here, torch loads it: as it is, and mapped."""
+    sherd("convert", path, "ours.pt", "--replace")
+    sherd("verify", "ours.pt")
+    for mmap in (False, True):
+        loaded = torch.load("ours.pt", weights_only=True, mmap=mmap)
+        need(list(loaded) == list(wanted), path, "torch has other names")
+        for name, tensor in wanted.items():
+            t = loaded[name]
+            need(t.dtype == tensor.dtype and t.shape == tensor.shape, path, name, t.dtype, t.shape)
+            need(data(t) == data(tensor), path, name, "torch has other values")
+    return loaded
+
+
 def save(value, wanted, name="theirs"):
     """Both formats of the same."""
     torch.save(value, f"{name}.pt")
     check(f"{name}.pt", wanted, "torch")
     torch.save(value, f"{name}-legacy.pt", _use_new_zipfile_serialization=False)
     check(f"{name}-legacy.pt", wanted, "torch-legacy")
+    check_ours(f"{name}-legacy.pt", wanted)
+    return check_ours(f"{name}.pt", wanted)
 
 
 def dtypes():
@@ -130,7 +147,9 @@ def architectures():
     llama = LlamaForCausalLM(LlamaConfig(**small, tie_word_embeddings=True)).to(torch.bfloat16)
     bert = BertModel(BertConfig(**small))
     for name, model in {"llama": llama, "bert": bert}.items():
-        save(model.state_dict(), model.state_dict(), name)
+        loaded = save(model.state_dict(), model.state_dict(), name)
+        if name == "llama":
+            need(loaded["lm_head.weight"].data_ptr() == loaded["model.embed_tokens.weight"].data_ptr(), "untied")
 
 
 for part in (dtypes, views, nested, others, architectures):

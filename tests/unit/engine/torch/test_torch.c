@@ -8,6 +8,7 @@
 #include "base/pool.h"
 
 #include <sherd/bundle.h>
+#include <sherd/convert.h>
 #include <sherd/verify.h>
 
 #include <stdio.h>
@@ -233,6 +234,107 @@ TEST(threads_share_a_file)
 	sherd_pool_close(pool);
 }
 
+/* Names, types, bytes and pairs of two files are the same. */
+static void check_equal(const sherd_bundle *a, const sherd_bundle *b)
+{
+	const sherd_pair *x, *y;
+	assert_int_equal(sherd_bundle_count(a), sherd_bundle_count(b));
+	for (size_t i = 0; i < sherd_bundle_count(a); i++) {
+		const sherd_tensor *t = sherd_bundle_tensor(a, i), *u = sherd_bundle_tensor(b, i);
+		uint8_t one[1024], two[1024];
+		assert_string_equal(t->name, u->name);
+		assert_string_equal(sherd_tensor_type(t), sherd_tensor_type(u));
+		assert_int_equal(t->ndim, u->ndim);
+		assert_memory_equal(t->shape, u->shape, t->ndim * sizeof(t->shape[0]));
+		assert_int_equal(t->bytes, u->bytes);
+		assert_ok(sherd_bundle_read(a, i, 0, one, (size_t)t->bytes, err));
+		assert_ok(sherd_bundle_read(b, i, 0, two, (size_t)t->bytes, err));
+		assert_memory_equal(one, two, (size_t)t->bytes);
+	}
+	assert_int_equal(sherd_bundle_pairs(&x, a), sherd_bundle_pairs(&y, b));
+	for (size_t i = 0; i < sherd_bundle_pairs(&x, a); i++) {
+		assert_string_equal(x[i].key, y[i].key);
+		assert_string_equal(x[i].value, y[i].value);
+	}
+}
+
+TEST(what_is_written_is_the_same)
+{
+	static const char *const files[] = {"y_dtypes", "y_views", "y_checkpoint", "y_legacy_views", "y_shared"};
+	for (size_t i = 0; i < COUNT_OF(files); i++) {
+		SHD_AUTO(sherd_bundle, sherd_bundle_close) from = open_corpus(files[i]);
+		SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+		SHD_AUTO(sherd_report, sherd_report_close) r = NULL;
+		const sherd_convert_options o = {.replace = true};
+		assert_ok(sherd_convert(from, store, "w.pt", SHERD_FORMAT_TORCH, &o, err));
+		assert_ok(sherd_bundle_open(&b, store, "w.pt", NULL, err));
+		check_equal(from, b);
+		assert_ok(sherd_verify(&r, store, "w.pt", NULL, err));
+		assert_int_equal(sherd_report_errors(r) + sherd_report_warnings(r), 0);
+		for (size_t k = 0; k < sherd_bundle_count(b); k++) {
+			const void *map;
+			assert_ok(sherd_bundle_map(&map, b, k, err));
+		}
+	}
+}
+
+/* Two tensors that are one storage are written once; views of parts of it are not. */
+TEST(shared_storages_are_written_once)
+{
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) from = open_corpus("y_shared");
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO_FREE char *raw = NULL;
+	size_t len;
+	assert_ok(sherd_convert(from, store, "w.pt", SHERD_FORMAT_TORCH, NULL, err));
+	assert_ok(sherd_store_get(&raw, &len, store, "w.pt", UINT64_MAX, err));
+	assert_non_null(memmem(raw, len, "archive/data/0", 14));
+	assert_null(memmem(raw, len, "archive/data/1", 14));
+	assert_ok(sherd_bundle_open(&b, store, "w.pt", NULL, err));
+	check_equal(from, b);
+	assert_refused(SHERD_EEXIST, "exists", sherd_convert(from, store, "w.pt", SHERD_FORMAT_TORCH, NULL, err));
+}
+
+TEST(what_torch_lacks_is_refused_before_anything_is_written)
+{
+	static const uint64_t two[] = {2}, four[] = {4};
+	static const uint8_t bytes[32];
+	const sherd_tensor bad[] = {
+		{.name = "q", .dtype = SHERD_OPAQUE, .ndim = 1, .shape = two, .bytes = 2, .type_name = "qint8"},
+		{.name = "o", .dtype = SHERD_OPAQUE, .ndim = 1, .shape = two, .bytes = 2, .type_name = "X"},
+		{.name = "c", .dtype = SHERD_OPAQUE, .ndim = 1, .shape = two, .bytes = 31, .type_name = "complex128"},
+		{.name = "f", .dtype = SHERD_F6_E2M3, .ndim = 1, .shape = four, .bytes = 3},
+		{.name = "", .dtype = SHERD_U8, .ndim = 1, .shape = two, .bytes = 2},
+	};
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		SHD_AUTO(sherd_bundle, sherd_bundle_close) from = NULL;
+		const void *const data[] = {bytes};
+		sherd_stat stat;
+		assert_ok(sherd_bundle_make(&from, &(sherd_bundle_parts){.tensors = &bad[i], .data = data, .count = 1},
+		                            err));
+		assert_refused(SHERD_EUNSUPPORTED, "cannot-hold",
+		               sherd_convert(from, store, "w.pt", SHERD_FORMAT_TORCH, NULL, err));
+		assert_refused(SHERD_ENOTFOUND, "not-found", sherd_store_stat(&stat, store, "w.pt", err));
+	}
+}
+
+/* The bytes that docs/formats/torch.md shows. */
+TEST(the_example_of_the_document_is_what_is_written)
+{
+	static const uint64_t shape[] = {2};
+	static const uint8_t bytes[] = {1, 2};
+	const sherd_tensor t = {.name = "a", .dtype = SHERD_U8, .ndim = 1, .shape = shape, .bytes = 2};
+	const void *const data[] = {bytes};
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) from = NULL;
+	SHD_AUTO_FREE char *raw = NULL;
+	size_t len, wanted_len;
+	SHD_AUTO_FREE uint8_t *wanted = source_hex_block("docs/formats/torch.md", &wanted_len);
+	assert_ok(sherd_bundle_make(&from, &(sherd_bundle_parts){.tensors = &t, .data = data, .count = 1}, err));
+	assert_ok(sherd_convert(from, store, "w.pt", SHERD_FORMAT_TORCH, NULL, err));
+	assert_ok(sherd_store_get(&raw, &len, store, "w.pt", UINT64_MAX, err));
+	assert_int_equal(len, wanted_len);
+	assert_memory_equal(raw, wanted, len);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, memory_store_open, memory_store_close)
 
 int main(void)
@@ -247,6 +349,10 @@ int main(void)
 		CASE(verify_says_what_it_could_not_check),
 		CASE(no_byte_of_a_damaged_storage_is_handed_out),
 		CASE(threads_share_a_file),
+		CASE(what_is_written_is_the_same),
+		CASE(shared_storages_are_written_once),
+		CASE(what_torch_lacks_is_refused_before_anything_is_written),
+		CASE(the_example_of_the_document_is_what_is_written),
 	};
 	return cmocka_run_group_tests_name("torch", tests, NULL, NULL);
 }

@@ -136,6 +136,27 @@ TEST(globals_are_judged)
 			fail_msg("%s is judged %d", cases[i].name, shd_pickle_judge(cases[i].name));
 }
 
+TEST(an_enumeration_is_no_danger_and_other_attributes_are)
+{
+	static const struct {
+		const char *bytes;
+		shd_pickle_verdict verdict;
+	} cases[] = {
+		{"cbuiltins\ngetattr\n(ctorch\nfloat32\nVx\ntR.", SHD_PICKLE_HARMLESS},
+		{"cbuiltins\ngetattr\n(ctorch\nfloat32\nV__class__\ntR.", SHD_PICKLE_DANGEROUS},
+		{"cbuiltins\ngetattr\n(ca\nb\nVx\ntR.", SHD_PICKLE_DANGEROUS},
+		{"cbuiltins\ngetattr\n(ctorch\nfloat32\nVx\ntR0cbuiltins\ngetattr\n(ca\nb\nVx\ntR.",
+	         SHD_PICKLE_DANGEROUS},
+		{"cbuiltins\ngetattr\n.", SHD_PICKLE_DANGEROUS},
+	};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		SHD_DONE(shd_arena_done) shd_arena arena = {0};
+		shd_pickle p;
+		assert_ok(shd_pickle_decode(cases[i].bytes, strlen(cases[i].bytes), &arena, &p, err));
+		assert_int_equal(shd_pickle_judge_use(&p.globals[0]), cases[i].verdict);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +166,7 @@ int main(void)
 		cmocka_unit_test(what_is_called_is_told_and_what_is_only_named_too),
 		cmocka_unit_test(a_pickle_that_breaks_off_names_what_it_would_have_called),
 		cmocka_unit_test(globals_are_judged),
+		cmocka_unit_test(an_enumeration_is_no_danger_and_other_attributes_are),
 	};
 	return cmocka_run_group_tests_name("pickle", tests, NULL, NULL);
 }
