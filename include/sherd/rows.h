@@ -147,6 +147,9 @@ SHERD_API void sherd_rows_begin_epoch(sherd_rows_cursor *cursor, uint64_t epoch)
 SHERD_API uint64_t sherd_rows_epoch(const sherd_rows_cursor *cursor);
 /* To this row of the epoch, in delivery order; batches are numbered from 0 there. SHERD_EINVAL past the end. */
 SHERD_API int sherd_rows_seek(sherd_rows_cursor *cursor, uint64_t row, sherd_error *err);
+/* Passes over so many of this rank's batches, of which nothing is read; *passed (may be NULL) tells how many there were
+ * before the end. */
+SHERD_API int sherd_rows_skip(sherd_rows_cursor *cursor, uint64_t batches, uint64_t *passed, sherd_error *err);
 /* The most rows of a batch. */
 SHERD_API uint64_t sherd_rows_batch_rows(const sherd_rows_cursor *cursor);
 

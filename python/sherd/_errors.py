@@ -30,7 +30,10 @@ class SherdError(Exception):
         index: int | None = None,
         os_errno: int = 0,
     ) -> None:
-        super().__init__(message)
+        place = object or ""
+        if offset is not None:
+            place += f": byte {offset}" if place else f"byte {offset}"
+        super().__init__(f"{place}: {message}" if place else message)
         self.message = message
         self.reason = reason
         self.object = object
@@ -39,10 +42,7 @@ class SherdError(Exception):
         self.os_errno = os_errno
 
     def __str__(self) -> str:
-        place = self.object or ""
-        if self.offset is not None:
-            place += f": byte {self.offset}" if place else f"byte {self.offset}"
-        return f"{place}: {self.message}" if place else self.message
+        return str(self.args[0])
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.message, self.reason, self.object, self.offset, self.index, self.os_errno))

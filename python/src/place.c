@@ -87,6 +87,52 @@ PyObject *ext_detect(PyObject *self, PyObject *args)
 	return answer;
 }
 
+/* store_get(store, key) -> bytes of a whole object */
+PyObject *ext_store_get(PyObject *self, PyObject *args)
+{
+	PyObject *object, *answer = NULL;
+	const char *key;
+	char *data = NULL;
+	size_t len = 0;
+	sherd_error err;
+	(void)self;
+	if (!PyArg_ParseTuple(args, "Os:store_get", &object, &key))
+		return NULL;
+	sherd_store *store = ext_handle_hold(object, EXT_STORE);
+	if (!store)
+		return NULL;
+	int rc;
+	Py_BEGIN_ALLOW_THREADS rc = sherd_store_get(&data, &len, store, key, UINT64_MAX - 1, &err);
+	Py_END_ALLOW_THREADS answer =
+		rc < 0 ? ext_raise(store, key, &err) : PyBytes_FromStringAndSize(data, (Py_ssize_t)len);
+	sherd_free(data);
+	ext_handle_release(object);
+	return answer;
+}
+
+/* store_put(store, key, bytes): a whole object, which is replaced where it is there */
+PyObject *ext_store_put(PyObject *self, PyObject *args)
+{
+	PyObject *object, *source, *answer = NULL;
+	const char *key;
+	ext_bytes bytes;
+	sherd_error err;
+	(void)self;
+	if (!PyArg_ParseTuple(args, "OsO:store_put", &object, &key, &source) ||
+	    ext_bytes_take(&bytes, source, false) < 0)
+		return NULL;
+	sherd_store *store = ext_handle_hold(object, EXT_STORE);
+	if (store) {
+		int rc;
+		Py_BEGIN_ALLOW_THREADS rc =
+			sherd_store_put(store, key, SHERD_WRITE_REPLACE, bytes.ptr, bytes.len, &err);
+		Py_END_ALLOW_THREADS answer = rc < 0 ? ext_raise(store, key, &err) : Py_NewRef(Py_None);
+		ext_handle_release(object);
+	}
+	ext_bytes_done(&bytes);
+	return answer;
+}
+
 PyObject *ext_version(PyObject *self, PyObject *args)
 {
 	(void)self;

@@ -199,6 +199,29 @@ PyObject *ext_rows_tell(PyObject *self, PyObject *args)
 	return answer;
 }
 
+/* rows_skip(cursor, batches) -> how many there were */
+PyObject *ext_rows_skip(PyObject *self, PyObject *args)
+{
+	PyObject *object;
+	unsigned long long batches;
+	uint64_t passed = 0;
+	sherd_error err;
+	(void)self;
+	if (!PyArg_ParseTuple(args, "OK:rows_skip", &object, &batches))
+		return NULL;
+	sherd_rows_cursor *cursor = ext_handle_hold(object, EXT_CURSOR);
+	if (!cursor)
+		return NULL;
+	int rc;
+	Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&((ext_handle *)object)->mutex);
+	rc = sherd_rows_skip(cursor, batches, &passed, &err);
+	(void)pthread_mutex_unlock(&((ext_handle *)object)->mutex);
+	Py_END_ALLOW_THREADS PyObject *answer =
+		rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : PyLong_FromUnsignedLongLong(passed);
+	ext_handle_release(object);
+	return answer;
+}
+
 PyObject *ext_rows_begin_epoch(PyObject *self, PyObject *args)
 {
 	PyObject *object;

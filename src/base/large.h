@@ -10,3 +10,8 @@
 
 /* Not zeroed; NULL when memory is out. free() it. */
 void *shd_large_alloc(size_t size);
+
+/* The same for buffers that come and go by the thousand, which an allocator that aligns them keeps in pieces: this
+ * memory comes from the system, and goes back there. shd_large_unmap() it with the same size; NULL is fine. */
+void *shd_large_map(size_t size);
+void shd_large_unmap(void *map, size_t size);

@@ -85,6 +85,21 @@ int sherd_rows_seek(sherd_rows_cursor *c, uint64_t row, sherd_error *err)
 	return SHERD_OK;
 }
 
+int sherd_rows_skip(sherd_rows_cursor *c, uint64_t batches, uint64_t *passed, sherd_error *err)
+{
+	uint64_t had = 0;
+	int rc = 1;
+	while (had < batches && (rc = shd_rows_sequence_next(&c->sequence, &c->pick, err)) > 0)
+		had++;
+	if (batches)
+		restart(c, false);
+	if (rc < 0)
+		return rc;
+	if (passed)
+		*passed = had;
+	return SHERD_OK;
+}
+
 uint64_t sherd_rows_batch_rows(const sherd_rows_cursor *c)
 {
 	return c->sequence.batch_rows;

@@ -79,7 +79,7 @@ static int room_take(shd_local_places *p, struct shd_local_room **out, sherd_err
 	}
 	if (!room) {
 		room = &p->rooms[p->made];
-		room->bytes = shd_large_alloc(p->part);
+		room->bytes = shd_large_map(p->part);
 		if (!room->bytes)
 			return shd_fail_nomem(err);
 		p->made++;
@@ -184,6 +184,6 @@ void shd_local_places_done(shd_local_places *p)
 	if (p->queued)
 		shd_local_give_queue(p->store, p->queue, empty);
 	for (unsigned i = 0; i < p->made; i++)
-		free(p->rooms[i].bytes);
+		shd_large_unmap(p->rooms[i].bytes, p->part);
 	(void)pthread_mutex_destroy(&p->mutex);
 }

@@ -121,7 +121,7 @@ static uint8_t *buffer_of(local_writer *w)
 {
 	uint8_t **buffer = &w->buffers[w->filling];
 	if (!*buffer)
-		*buffer = w->large ? shd_large_alloc(BUFFER_SIZE) : malloc(GATHER_SIZE);
+		*buffer = w->large ? shd_large_map(BUFFER_SIZE) : malloc(GATHER_SIZE);
 	return *buffer;
 }
 
@@ -235,7 +235,10 @@ static void writer_abort(sherd_writer *writer)
 		(void)w->store->sys->close(w->store->sys, w->direct);
 	shd_local_temp_done(w->store, &w->temp);
 	for (unsigned i = 0; i < BUFFERS; i++)
-		free(w->buffers[i]);
+		if (w->large)
+			shd_large_unmap(w->buffers[i], BUFFER_SIZE);
+		else
+			free(w->buffers[i]);
 	free(w->key);
 	free(w->like);
 	free(w);

@@ -148,6 +148,29 @@ TEST(a_cursor_seeks_to_any_row)
 }
 
 /* in whatever way the stream came to where it stands. */
+TEST(what_is_skipped_is_not_delivered_and_counts)
+{
+	ROWS rows = make(STORE);
+	for (uint64_t skipped = 0; skipped < 8; skipped++) {
+		CURSOR all = stream(rows, (sherd_rows_stream_options){.batch_rows = 3});
+		CURSOR some = stream(rows, (sherd_rows_stream_options){.batch_rows = 3});
+		sherd_rows_batch a, b;
+		uint64_t passed = 99, had = 0;
+		while (had < skipped && sherd_rows_next(&a, all, NULL) == 1)
+			had++;
+		assert_ok(sherd_rows_skip(some, skipped, &passed, err));
+		assert_int_equal(passed, had);
+		char here[SHERD_ROWS_CURSOR_TEXT], there[SHERD_ROWS_CURSOR_TEXT];
+		assert_ok(sherd_rows_tell(here, all, err));
+		assert_ok(sherd_rows_tell(there, some, err));
+		assert_string_equal(here, there);
+		int rc = sherd_rows_next(&a, all, NULL);
+		assert_int_equal(sherd_rows_next(&b, some, NULL), rc);
+		if (rc == 1)
+			assert_rows(&b, NULL, a.first_id, a.rows);
+	}
+}
+
 TEST(a_reset_goes_to_the_row_where_the_stream_begins)
 {
 	ROWS rows = make(STORE);
@@ -566,6 +589,7 @@ int main(void)
 		CASE_ON_BOTH(the_default_batch_has_1024_rows),
 		CASE_ON_BOTH(floats_are_views_into_the_map),
 		CASE_ON_BOTH(a_cursor_seeks_to_any_row),
+		CASE_ON_BOTH(what_is_skipped_is_not_delivered_and_counts),
 		CASE_ON_BOTH(a_reset_goes_to_the_row_where_the_stream_begins),
 		CASE_IN_MEMORY(padding_is_the_same_after_a_resume),
 		CASE_IN_MEMORY(every_epoch_has_its_own_order),
