@@ -155,6 +155,7 @@ static int main_run(cli_state *cli, const cli_args *args, sherd_error *err)
 	}
 	cli->out.json |= cli_args_has(args, "json");
 	cli->out.quiet |= cli_args_has(args, "quiet");
+	cli_out_look(&cli->out);
 	TRY(cli_args_number(args, "workers", 1, 4096, &workers, err));
 	TRY(cli_place_use_cache(cli_args_text(args, "cache"), err));
 	TRY(sherd_guard_open(err));

@@ -275,6 +275,8 @@ cli_doc cli_doc_begin(cli_out *out)
 {
 	cli_doc doc = {.out = out};
 	cli_doc_open(&doc, '{');
+	if (out->into)
+		cli_doc_put_text(&doc, "path", out->path);
 	return doc;
 }
 
@@ -311,8 +313,10 @@ int cli_doc_end(cli_doc *doc, int rc, sherd_error *err)
 		cli_doc_move(doc, doc->out->lost);
 		doc->out->lost = NULL;
 	}
-	doc_put(doc, "}\n", 2);
-	if (rc >= 0)
+	doc_put(doc, "}\n", doc->out->into ? 1 : 2);
+	if (rc >= 0 && doc->out->into && doc->out->json)
+		cli_doc_move(doc->out->into, doc);
+	else if (rc >= 0)
 		rc = doc->out->json ? doc_print(doc, err) : SHERD_OK;
 	cli_doc_done(doc);
 	return rc;

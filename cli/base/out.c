@@ -45,6 +45,26 @@ void cli_out_printf(cli_out *out, const char *fmt, ...)
 	va_end(ap);
 }
 
+static const char *const styles[] = {"\033[0m", "\033[1m", "\033[2m", "\033[34m", "\033[1;31m"};
+
+/* Is it a terminal that shows colours, and does nobody mind? */
+static bool shows_color(int fd)
+{
+	const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
+	return isatty(fd) && !(off && *off) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+void cli_out_look(cli_out *out)
+{
+	out->color = shows_color(STDOUT_FILENO);
+}
+
+void cli_out_style(cli_out *out, cli_style style)
+{
+	if (out->color && !out->json)
+		cli_out_printf(out, "%s", styles[style]);
+}
+
 static void put_safe(FILE *to, const char *text)
 {
 	size_t len = strlen(text), taken;
@@ -135,8 +155,14 @@ static void put_rows(cli_out *out, const cli_table *table)
 		size_t width = cli_text_width(table->cells[i]), *most = &widths[i % table->columns];
 		*most = width > *most ? width : *most;
 	}
-	for (size_t i = 0; i + table->columns <= table->count; i += table->columns)
+	for (size_t i = 0; i + table->columns <= table->count; i += table->columns) {
+		bool head = table->head && !i;
+		if (head)
+			cli_out_style(out, CLI_DIM);
 		put_row(out, table->cells + i, widths, table);
+		if (head)
+			cli_out_style(out, CLI_PLAIN);
+	}
 }
 
 int cli_table_print(cli_table *table, cli_out *out, sherd_error *err)
@@ -160,7 +186,9 @@ void cli_out_problem(cli_out *out, const sherd_error *problem, bool warning)
 {
 	cli_out_clear_bar(out);
 	(void)fflush(stdout); /* so that both streams on one terminal keep their order */
-	(void)fputs(warning ? "sherd: warning: " : "sherd: ", stderr);
+	bool color = shows_color(STDERR_FILENO);
+	(void)fprintf(stderr, "%ssherd:%s %s", color ? styles[CLI_RED] : "", color ? styles[CLI_PLAIN] : "",
+	              warning ? "warning: " : "");
 	if (problem->object[0]) {
 		put_safe(stderr, problem->object);
 		(void)fputs(": ", stderr);

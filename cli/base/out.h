@@ -13,9 +13,20 @@ typedef struct cli_out {
 	bool json;  /* standard output carries one JSON document */
 	bool quiet; /* no notes, no warnings, no bar */
 	bool bar;   /* a bar stands on the terminal */
+	bool color; /* standard output is a terminal that shows colours */
 	/* With --json: an open array that the document gets as "lost" when it ends; NULL: none. */
 	struct cli_doc *lost;
+	/* With --json: an open array that gets documents in place of standard output, each with its path; NULL: none.
+	 */
+	struct cli_doc *into;
+	const char *path;
 } cli_out;
+
+/* How text stands on a terminal that shows colours; elsewhere it does not. */
+typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_BLUE, CLI_RED } cli_style;
+/* Looks at the terminal, NO_COLOR and TERM. */
+void cli_out_look(cli_out *out);
+void cli_out_style(cli_out *out, cli_style style);
 
 /* ---- standard output */
 
@@ -35,6 +46,7 @@ typedef struct cli_table {
 	size_t count, room;
 	size_t columns;
 	unsigned right; /* bit n: column n is aligned to the right */
+	bool head;      /* the first row names the columns */
 	bool failed;    /* memory is out */
 } cli_table;
 void cli_table_add(cli_table *table, const char *cell);

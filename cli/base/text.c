@@ -115,6 +115,20 @@ void cli_text_size(uint64_t bytes, char out[CLI_TEXT_SIZE])
 	(void)snprintf(out, CLI_TEXT_SIZE, "%.1f %s", v, units[unit]);
 }
 
+void cli_text_count(uint64_t count, char out[CLI_TEXT_COUNT])
+{
+	static const char units[] = "KMBTQ";
+	double v = (double)count / 1000;
+	size_t unit = 0;
+	if (count < 10000) {
+		(void)snprintf(out, CLI_TEXT_COUNT, "%" PRIu64, count);
+		return;
+	}
+	for (; v >= 999.5 && unit + 2 < sizeof(units); unit++)
+		v /= 1000;
+	(void)snprintf(out, CLI_TEXT_COUNT, "%.*f%c", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, units[unit]);
+}
+
 static bool special(double v, char out[CLI_TEXT_NUMBER])
 {
 	if (isnan(v))

@@ -36,6 +36,10 @@ const char *cli_text_plural(uint64_t count);
 #define CLI_TEXT_SIZE 24
 void cli_text_size(uint64_t bytes, char out[CLI_TEXT_SIZE]);
 
+/* "1234", "12.3K", "1.24M", "8.03B": how many, as people say it. */
+#define CLI_TEXT_COUNT 24
+void cli_text_count(uint64_t count, char out[CLI_TEXT_COUNT]);
+
 /* The shortest decimal that reads back as the same number of that width; "nan", "inf", "-inf". */
 #define CLI_TEXT_NUMBER 32
 void cli_text_f64(double v, char out[CLI_TEXT_NUMBER]);

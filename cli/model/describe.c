@@ -106,11 +106,11 @@ static int print_layout(cli_state *cli, const sherd_model *model, const sherd_bu
 }
 
 int cli_describe_model(cli_state *cli, const char *path, const sherd_model *model, const sherd_bundle *bundle,
-                       sherd_error *err)
+                       const cli_view *view, sherd_error *err)
 {
 	const sherd_model_graph *g = sherd_model_describe(model);
 	cli_out *out = &cli->out;
-	TRY(cli_describe_bundle(cli, path, bundle, model, err));
+	TRY(cli_describe_bundle(cli, path, bundle, model, view, err));
 	print_kinds(out, g);
 	cli_out_printf(out, "operations    %zu\n", g->operation_count);
 	if (g->subgraph_count)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/args.h"
+#include "tensors/slice.h"
 
 #include <sherd/bundle.h>
 
@@ -16,6 +17,9 @@ typedef struct cli_cat {
 	uint64_t rows[2];   /* as asked for, in units of --range */
 	bool ranged;        /* --range was given */
 	const char *format; /* "text", "raw", "npy" */
+	bool sliced;        /* NAME had brackets: the slice counts, and not the range */
+	bool elided;        /* only the ends of long rows, and the first and last of many rows */
+	cli_slice slice;
 } cli_cat;
 
 /* Calls each() with runs of whole blocks, which are elements for most types, in order, until all have come.
@@ -30,6 +34,11 @@ int cli_cat_values(const cli_cat *cat, cli_cat_value_fn *each, void *arg, sherd_
  * tensor are SHERD_ECORRUPT. */
 typedef int cli_cat_string_fn(void *arg, const char *text, size_t len, sherd_error *err);
 int cli_cat_strings(const cli_cat *cat, cli_cat_string_fn *each, void *arg, sherd_error *err);
+
+/* The same of a slice, or of a tensor that is elided. */
+int cli_cat_slice_text(const cli_cat *cat, sherd_error *err);
+int cli_cat_slice_json(const cli_cat *cat, sherd_error *err);
+int cli_cat_slice_raw(const cli_cat *cat, bool npy, sherd_error *err);
 
 int cli_cat_text(const cli_cat *cat, sherd_error *err);
 int cli_cat_json(const cli_cat *cat, sherd_error *err);

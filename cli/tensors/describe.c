@@ -1,9 +1,14 @@
 #include "tensors/describe.h"
 
+#include "base/auto.h"
 #include "base/text.h"
+#include "tensors/tree.h"
+
+#include <sherd/name.h>
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void cli_describe_shape(const sherd_tensor *tensor, char out[CLI_SHAPE_TEXT])
@@ -43,15 +48,6 @@ static int print_pairs(cli_state *cli, const sherd_pair *pairs, size_t count, sh
 	return cli_table_print(&table, &cli->out, err);
 }
 
-static void print_first_line(cli_state *cli, const char *path, sherd_format format, uint64_t tensors, uint64_t bytes)
-{
-	char size[CLI_TEXT_SIZE];
-	cli_text_size(bytes, size);
-	cli_out_name(&cli->out, path);
-	cli_out_printf(&cli->out, ": %s, %" PRIu64 " tensor%s, %s\n", sherd_format_name(format), tensors,
-	               cli_text_plural(tensors), size);
-}
-
 /* What a container adds: bytes as they are stored where some are packed, and the shard that has them. */
 static int add_stored(cli_table *table, const sherd_model *model, size_t array, bool shards, sherd_error *err)
 {
@@ -68,31 +64,92 @@ static int add_stored(cli_table *table, const sherd_model *model, size_t array, 
 	return SHERD_OK;
 }
 
-int cli_describe_bundle(cli_state *cli, const char *path, const sherd_bundle *bundle, const sherd_model *model,
-                        sherd_error *err)
+/* By the parts of their names. */
+static int print_tree(cli_state *cli, const cli_listing *l, sherd_error *err)
+{
+	static const char *const heads[] = {"tensor", "dtype", "shape", "size"};
+	CLI_AUTO_TABLE table = {.columns = 4, .right = 1u << 3, .head = true};
+	CLI_AUTO_FREE const sherd_tensor **list = malloc((l->count + 1) * sizeof(*list));
+	if (!list)
+		return cli_no_memory(err);
+	for (size_t i = 0; i < l->count; i++)
+		list[i] = l->items[i].tensor;
+	cli_table_add_row(&table, heads);
+	TRY(cli_tree_add(&table, list, l->count, err));
+	return cli_table_print(&table, &cli->out, err);
+}
+
+static int by_file(const void *left, const void *right)
+{
+	const cli_listed *const *a = left, *const *b = right;
+	return sherd_name_compare((*a)->file ? (*a)->file : "", (*b)->file ? (*b)->file : "");
+}
+
+/* Files, how many tensors each holds, and their bytes. */
+static int print_held(cli_state *cli, const cli_listing *l, sherd_error *err)
+{
+	static const char *const heads[] = {"file", "tensors", "size"};
+	CLI_AUTO_TABLE table = {.columns = 3, .right = 6, .head = true};
+	CLI_AUTO_FREE const cli_listed **list = malloc((l->count + 1) * sizeof(*list));
+	if (!list)
+		return cli_no_memory(err);
+	for (size_t i = 0; i < l->count; i++)
+		list[i] = &l->items[i];
+	qsort(list, l->count, sizeof(*list), by_file);
+	cli_table_add_row(&table, heads);
+	for (size_t i = 0, next; i < l->count; i = next) {
+		char count[24], size[CLI_TEXT_SIZE];
+		uint64_t bytes = 0;
+		for (next = i; next < l->count && by_file(&list[i], &list[next]) == 0; next++)
+			bytes += list[next]->tensor->bytes;
+		(void)snprintf(count, sizeof(count), "%zu", next - i);
+		cli_text_size(bytes, size);
+		cli_table_add_row(&table, (const char *const[]){list[i]->file ? list[i]->file : "-", count, size});
+	}
+	return cli_table_print(&table, &cli->out, err);
+}
+
+static int print_flat(cli_state *cli, const cli_listing *l, const sherd_model *model, sherd_error *err)
 {
 	static const char *const heads[] = {"tensor", "dtype", "shape", "size", "stored", "shard"};
 	sherd_model_layout layout;
 	bool container = model && sherd_model_layout_of(&layout, model), shards = container && layout.files > 1;
-	CLI_AUTO_TABLE table = {.columns = 4u + container + shards, .right = 7u << 3};
-	const sherd_pair *pairs;
-	size_t count = sherd_bundle_count(bundle), pair_count = sherd_bundle_pairs(&pairs, bundle);
-	uint64_t bytes = 0;
-	cli_table_add_row(&table, heads);
-	for (size_t i = 0; i < count; i++) {
-		const sherd_tensor *t = sherd_bundle_tensor(bundle, i);
-		bytes += t->bytes;
-		add_tensor(&table, t);
+	bool files = !container && l->has_files;
+	CLI_AUTO_TABLE table = {
+		.columns = 4u + container + shards + files, .right = container ? 7u << 3 : 1u << 3, .head = true};
+	for (size_t i = 0; i < 4u + container + shards; i++)
+		cli_table_add(&table, heads[i]);
+	if (files)
+		cli_table_add(&table, "file");
+	for (size_t i = 0; i < l->count; i++) {
+		add_tensor(&table, l->items[i].tensor);
 		if (container)
-			TRY(add_stored(&table, model, i, shards, err));
+			TRY(add_stored(&table, model, l->items[i].index, shards, err));
+		if (files)
+			cli_table_add(&table, l->items[i].file ? l->items[i].file : "-");
 	}
-	print_first_line(cli, path, sherd_bundle_format(bundle), count, bytes);
+	return cli_table_print(&table, &cli->out, err);
+}
+
+int cli_describe_bundle(cli_state *cli, const char *path, const sherd_bundle *bundle, const sherd_model *model,
+                        const cli_view *view, sherd_error *err)
+{
+	CLI_AUTO_LISTING l = {0};
+	sherd_model_layout layout;
+	const sherd_pair *pairs;
+	size_t pair_count = sherd_bundle_pairs(&pairs, bundle);
+	bool container = model && sherd_model_layout_of(&layout, model);
+	TRY(cli_listing_open(&l, view, bundle, err));
+	TRY(cli_listing_head(cli, path, sherd_bundle_format(bundle), bundle,
+	                     container ? layout.files : cli_listing_files(bundle), err));
 	TRY(print_pairs(cli, pairs, pair_count, err));
 	TRY(cli_describe_globals(cli, bundle, err));
-	if (!count)
+	if (!l.count)
 		return SHERD_OK;
 	cli_out_printf(&cli->out, "\n");
-	return cli_table_print(&table, &cli->out, err);
+	if (view->files && l.has_files)
+		return print_held(cli, &l, err);
+	return view->tree ? print_tree(cli, &l, err) : print_flat(cli, &l, model, err);
 }
 
 /* Begins the line, or goes on with it. */
@@ -172,7 +229,7 @@ static int print_shards(cli_state *cli, const sherd_ckpt *ckpt, sherd_error *err
 	for (size_t i = 0; i < sherd_ckpt_shards(ckpt); i++)
 		if (strchr(sherd_ckpt_shard_at(ckpt, i)->checksum, ':')) /* not everywhere SHA-256 */
 			heads[4] = "digest of its data";
-	cli_table table = {.columns = 5, .right = 1u << 0 | 1u << 2 | 1u << 3};
+	cli_table table = {.columns = 5, .right = 1u << 0 | 1u << 2 | 1u << 3, .head = true};
 	cli_table_add_row(&table, heads);
 	for (size_t i = 0; i < sherd_ckpt_shards(ckpt); i++) {
 		const sherd_ckpt_shard *s = sherd_ckpt_shard_at(ckpt, i);
@@ -211,28 +268,32 @@ static void add_place(cli_table *table, const sherd_ckpt *ckpt, size_t tensor)
 	cli_table_add(table, text);
 }
 
-static int print_tensors(cli_state *cli, const sherd_ckpt *ckpt, sherd_error *err)
+static int print_tensors(cli_state *cli, const sherd_ckpt *ckpt, const cli_listing *l, sherd_error *err)
 {
 	static const char *const heads[] = {"tensor", "dtype", "shape", "size", "rank"};
-	cli_table table = {.columns = 5, .right = 1u << 3};
+	cli_table table = {.columns = 5, .right = 1u << 3, .head = true};
 	cli_table_add_row(&table, heads);
-	for (size_t i = 0; i < sherd_ckpt_count(ckpt); i++) {
-		add_tensor(&table, sherd_ckpt_tensor(ckpt, i));
-		add_place(&table, ckpt, i);
+	for (size_t i = 0; i < l->count; i++) {
+		add_tensor(&table, l->items[i].tensor);
+		add_place(&table, ckpt, l->items[i].index);
 	}
-	cli_out_printf(&cli->out, "\n");
 	return cli_table_print(&table, &cli->out, err);
 }
 
-int cli_describe_ckpt(cli_state *cli, const char *path, const sherd_ckpt *ckpt, sherd_format format, sherd_error *err)
+int cli_describe_ckpt(cli_state *cli, const char *path, const sherd_ckpt *ckpt, sherd_format format,
+                      const cli_view *view, sherd_error *err)
 {
 	const sherd_ckpt_about *about = &sherd_ckpt_describe(ckpt)->about;
-	uint64_t bytes = 0;
-	for (size_t i = 0; i < sherd_ckpt_count(ckpt); i++)
-		bytes += sherd_ckpt_tensor(ckpt, i)->bytes;
-	print_first_line(cli, path, format, sherd_ckpt_count(ckpt), bytes);
+	CLI_AUTO_LISTING l = {0};
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	TRY(sherd_bundle_of_ckpt(&bundle, ckpt, err));
+	TRY(cli_listing_open(&l, view, bundle, err));
+	TRY(cli_listing_head(cli, path, format, bundle, sherd_ckpt_shards(ckpt), err));
 	print_about(cli, ckpt, format);
 	TRY(print_pairs(cli, about->fields, about->field_count, err));
 	TRY(print_shards(cli, ckpt, err));
-	return sherd_ckpt_count(ckpt) ? print_tensors(cli, ckpt, err) : SHERD_OK;
+	if (view->files || !l.count)
+		return SHERD_OK;
+	cli_out_printf(&cli->out, "\n");
+	return view->tree ? print_tree(cli, &l, err) : print_tensors(cli, ckpt, &l, err);
 }

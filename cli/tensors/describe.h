@@ -4,6 +4,8 @@
 #include "base/doc.h"
 #include "cli.h"
 
+#include "tensors/listing.h"
+
 #include <sherd/bundle.h>
 #include <sherd/ckpt.h>
 #include <sherd/model.h>
@@ -14,11 +16,12 @@ void cli_describe_shape(const sherd_tensor *tensor, char out[CLI_SHAPE_TEXT]);
 
 /* model: whose bundle it is; or NULL. */
 int cli_describe_bundle(cli_state *cli, const char *path, const sherd_bundle *bundle, const sherd_model *model,
-                        sherd_error *err);
-int cli_describe_ckpt(cli_state *cli, const char *path, const sherd_ckpt *ckpt, sherd_format format, sherd_error *err);
+                        const cli_view *view, sherd_error *err);
+int cli_describe_ckpt(cli_state *cli, const char *path, const sherd_ckpt *ckpt, sherd_format format,
+                      const cli_view *view, sherd_error *err);
 /* The bundle is the model's. */
 int cli_describe_model(cli_state *cli, const char *path, const sherd_model *model, const sherd_bundle *bundle,
-                       sherd_error *err);
+                       const cli_view *view, sherd_error *err);
 
 /* What loading the file's pickles with Python would import and call. */
 int cli_describe_globals(cli_state *cli, const sherd_bundle *bundle, sherd_error *err);
@@ -27,6 +30,8 @@ void cli_describe_globals_json(cli_doc *doc, const sherd_bundle *bundle);
 /* Of shards by themselves only that of rank 0 tells about the training. */
 bool cli_describe_has_about(const sherd_ckpt *ckpt, sherd_format format);
 
-int cli_describe_bundle_json(cli_state *cli, const sherd_bundle *bundle, sherd_error *err);
-int cli_describe_ckpt_json(cli_state *cli, const sherd_ckpt *ckpt, sherd_format format, sherd_error *err);
-int cli_describe_model_json(cli_state *cli, const sherd_model *model, const sherd_bundle *bundle, sherd_error *err);
+int cli_describe_bundle_json(cli_state *cli, const sherd_bundle *bundle, const cli_view *view, sherd_error *err);
+int cli_describe_ckpt_json(cli_state *cli, const sherd_ckpt *ckpt, sherd_format format, const cli_view *view,
+                           sherd_error *err);
+int cli_describe_model_json(cli_state *cli, const sherd_model *model, const sherd_bundle *bundle, const cli_view *view,
+                            sherd_error *err);

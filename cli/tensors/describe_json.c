@@ -1,5 +1,6 @@
 #include "tensors/describe.h"
 
+#include "base/auto.h"
 #include "base/doc.h"
 
 #include <string.h>
@@ -59,17 +60,22 @@ static void put_layout(cli_doc *doc, const sherd_model *model, const sherd_model
 }
 
 /* Members of an object that is open. */
-static int put_bundle(cli_doc *doc, const sherd_bundle *bundle, const sherd_model *container, sherd_error *err)
+static int put_bundle(cli_doc *doc, const sherd_bundle *bundle, const sherd_model *container, const cli_view *view,
+                      sherd_error *err)
 {
+	CLI_AUTO_LISTING l = {0};
 	const sherd_pair *pairs;
+	TRY(cli_listing_open(&l, view, bundle, err));
 	size_t pair_count = sherd_bundle_pairs(&pairs, bundle);
 	cli_doc_put_text(doc, "format", sherd_format_name(sherd_bundle_format(bundle)));
 	cli_doc_put_open(doc, "tensors", '[');
-	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
+	for (size_t i = 0; i < l.count; i++) {
 		cli_doc_open(doc, '{');
-		describe_json_put_head(doc, sherd_bundle_tensor(bundle, i));
+		describe_json_put_head(doc, l.items[i].tensor);
 		if (container)
-			TRY(put_stored(doc, container, i, err));
+			TRY(put_stored(doc, container, l.items[i].index, err));
+		if (view->files && l.items[i].file)
+			cli_doc_put_text(doc, "file", l.items[i].file);
 		cli_doc_close(doc, '}');
 	}
 	cli_doc_close(doc, ']');
@@ -78,10 +84,10 @@ static int put_bundle(cli_doc *doc, const sherd_bundle *bundle, const sherd_mode
 	return SHERD_OK;
 }
 
-int cli_describe_bundle_json(cli_state *cli, const sherd_bundle *bundle, sherd_error *err)
+int cli_describe_bundle_json(cli_state *cli, const sherd_bundle *bundle, const cli_view *view, sherd_error *err)
 {
 	cli_doc doc = cli_doc_begin(&cli->out);
-	return cli_doc_end(&doc, put_bundle(&doc, bundle, NULL, err), err);
+	return cli_doc_end(&doc, put_bundle(&doc, bundle, NULL, view, err), err);
 }
 
 static void put_texts(cli_doc *doc, const char *key, const sherd_model_texts *texts)
@@ -92,13 +98,14 @@ static void put_texts(cli_doc *doc, const char *key, const sherd_model_texts *te
 	cli_doc_close(doc, ']');
 }
 
-int cli_describe_model_json(cli_state *cli, const sherd_model *model, const sherd_bundle *bundle, sherd_error *err)
+int cli_describe_model_json(cli_state *cli, const sherd_model *model, const sherd_bundle *bundle, const cli_view *view,
+                            sherd_error *err)
 {
 	const sherd_model_graph *g = sherd_model_describe(model);
 	sherd_model_layout layout;
 	bool container = sherd_model_layout_of(&layout, model);
 	cli_doc doc = cli_doc_begin(&cli->out);
-	int rc = put_bundle(&doc, bundle, container ? model : NULL, err);
+	int rc = put_bundle(&doc, bundle, container ? model : NULL, view, err);
 	if (rc < 0)
 		return cli_doc_end(&doc, rc, err);
 	if (container)
@@ -133,13 +140,13 @@ static void put_pieces(cli_doc *doc, const sherd_ckpt *ckpt, const sherd_ckpt_pi
 	cli_doc_close(doc, ']');
 }
 
-static void put_tensors(cli_doc *doc, const sherd_ckpt *ckpt)
+static void put_tensors(cli_doc *doc, const sherd_ckpt *ckpt, const cli_listing *l)
 {
 	cli_doc_put_open(doc, "tensors", '[');
-	for (size_t i = 0; i < sherd_ckpt_count(ckpt); i++) {
-		const sherd_tensor *t = sherd_ckpt_tensor(ckpt, i);
+	for (size_t i = 0; i < l->count; i++) {
+		const sherd_tensor *t = l->items[i].tensor;
 		const sherd_ckpt_piece *pieces;
-		size_t count = sherd_ckpt_pieces(&pieces, ckpt, i);
+		size_t count = sherd_ckpt_pieces(&pieces, ckpt, l->items[i].index);
 		cli_doc_open(doc, '{');
 		describe_json_put_head(doc, t);
 		if (count == 1 && !pieces[0].at) {
@@ -214,8 +221,13 @@ static void put_about(cli_doc *doc, const sherd_ckpt_about *about)
 	}
 }
 
-int cli_describe_ckpt_json(cli_state *cli, const sherd_ckpt *ckpt, sherd_format format, sherd_error *err)
+int cli_describe_ckpt_json(cli_state *cli, const sherd_ckpt *ckpt, sherd_format format, const cli_view *view,
+                           sherd_error *err)
 {
+	CLI_AUTO_LISTING l = {0};
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	TRY(sherd_bundle_of_ckpt(&bundle, ckpt, err));
+	TRY(cli_listing_open(&l, view, bundle, err));
 	const sherd_ckpt_info *info = sherd_ckpt_describe(ckpt);
 	char id[SHERD_SET_ID_TEXT];
 	cli_doc doc = cli_doc_begin(&cli->out);
@@ -230,7 +242,7 @@ int cli_describe_ckpt_json(cli_state *cli, const sherd_ckpt *ckpt, sherd_format 
 	put_shards(&doc, ckpt);
 	if (cli_describe_has_about(ckpt, format))
 		put_about(&doc, &info->about);
-	put_tensors(&doc, ckpt);
+	put_tensors(&doc, ckpt, &l);
 	describe_json_put_pairs(&doc, info->about.fields, info->about.field_count);
 	return cli_doc_end(&doc, SHERD_OK, err);
 }

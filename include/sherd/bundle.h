@@ -41,6 +41,10 @@ SHERD_API const sherd_tensor *sherd_bundle_tensor(const sherd_bundle *bundle, si
 #define SHERD_NO_TENSOR SIZE_MAX
 SHERD_API size_t sherd_bundle_find(const sherd_bundle *bundle, const char *name); /* or SHERD_NO_TENSOR */
 
+/* The name of the file that holds the tensor's data, as the set that is made of several has it; NULL where it is one
+ * object, or the format does not tell. */
+SHERD_API const char *sherd_bundle_file_of(const sherd_bundle *bundle, size_t index);
+
 /* SHERD_EINCOMPLETE, "no-data", when the bundle is a model's that should have more tensors, see sherd_model_missing().
  */
 SHERD_API int sherd_bundle_missing(const sherd_bundle *bundle, sherd_error *err);

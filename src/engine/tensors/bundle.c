@@ -75,6 +75,11 @@ const sherd_tensor *sherd_bundle_tensor(const sherd_bundle *bundle, size_t index
 	return index < bundle->count ? &bundle->tensors[index] : NULL;
 }
 
+const char *sherd_bundle_file_of(const sherd_bundle *bundle, size_t index)
+{
+	return bundle->ops->file && index < bundle->count ? bundle->ops->file(bundle, index) : NULL;
+}
+
 size_t sherd_bundle_find(const sherd_bundle *bundle, const char *name)
 {
 	size_t index = shd_map_find(&bundle->names, shd_str_of(name));

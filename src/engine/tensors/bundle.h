@@ -20,6 +20,8 @@ typedef struct shd_bundle_ops {
 	int (*read)(const sherd_bundle *, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err);
 	/* All bytes of a tensor that has some, wherever they lie; NULL when the format never can. */
 	int (*map)(const void **out, const sherd_bundle *, size_t index, sherd_error *err);
+	/* The name of the file that holds a tensor, among several of a set; may be NULL, and so may the name. */
+	const char *(*file)(const sherd_bundle *, size_t index);
 	/* sherd_bundle_prepare() of these tensors, on the caller's pool; sets the meter's total. NULL when reading
 	 * needs nothing first. */
 	int (*prepare)(const sherd_bundle *, const size_t *tensors, size_t count, sherd_pool *pool, shd_meter *meter,

@@ -56,6 +56,12 @@ static int tensors_safetensors_index_map(const void **out, const sherd_bundle *b
 	return sherd_reader_map(out, reader, start, (size_t)bundle->tensors[index].bytes, err);
 }
 
+static const char *index_file(const sherd_bundle *bundle, size_t index)
+{
+	const index_bundle *b = (const index_bundle *)bundle;
+	return b->pieces[b->places[index].piece].name;
+}
+
 static void tensors_safetensors_index_done(sherd_bundle *bundle)
 {
 	index_bundle *b = (index_bundle *)bundle;
@@ -65,6 +71,7 @@ static void tensors_safetensors_index_done(sherd_bundle *bundle)
 
 static const shd_bundle_ops ops = {.read = tensors_safetensors_index_read_part,
                                    .map = tensors_safetensors_index_map,
+                                   .file = index_file,
                                    .close = tensors_safetensors_index_done};
 
 static int tensors_safetensors_index_by_name(const void *left, const void *right)
