@@ -157,7 +157,7 @@ static int first_number(const graph_transfer *t, uint64_t *out, sherd_error *err
 
 static int number_segments(graph_transfer *t, sherd_error *err)
 {
-	uint64_t number;
+	uint64_t number = 0;
 	TRY(first_number(t, &number, err));
 	for (size_t i = 0; i < t->segments.count; i++) {
 		graph_sending *s = &t->segments.items[i];
