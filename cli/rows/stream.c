@@ -167,7 +167,7 @@ static const cli_option options[] = {
 	{"epoch", "N", "the pass over the set: each one is shuffled in its own way (default: 0)", 0},
 	{"dtype", "f64|f32|f16|bf16", "of what is handed out (default: f64)", 0},
 	{"verify", NULL, "check every part of the set before its rows are delivered", 0},
-	{"window", "BYTES", "how far to read ahead (default: 8M); K, M, G and T are understood", 0},
+	{"window", "BYTES", "how far to read ahead (default: 8M, over a network 64M); K, M, G and T are understood", 0},
 	{"access", "auto|map|read|direct", "how the shards are read (default: auto)", 0},
 	{"resume", "CURSOR", "go on where the stream stood that told this cursor", 0},
 	{"cursor", NULL, "tell at the end where the stream stands: on standard error, or in the document", 0},

@@ -94,7 +94,7 @@ typedef struct sherd_rows_stream_options {
 	uint64_t batch_rows;   /* 0: 1024, or what batch_bytes gives */
 	uint64_t batch_bytes;  /* of stored rows; 0: batch_rows counts. At least one row */
 	uint64_t from;         /* first row of every epoch, in delivery order */
-	uint64_t window_bytes; /* read ahead of the batch being delivered; 0: 8 MiB */
+	uint64_t window_bytes; /* read ahead of the batch being delivered; 0: 8 MiB, over a network 64 MiB */
 	/* SHERD_F64 (also 0), SHERD_F32, SHERD_F16 or SHERD_BF16, rounded to the nearest, ties to even. The type that
 	 * is stored comes as views without copies where rows are mapped. */
 	sherd_dtype dtype;

@@ -25,6 +25,7 @@ enum {
 };
 
 #define DEFAULT_WINDOW (UINT64_C(8) << 20)
+#define DEFAULT_FAR_WINDOW (UINT64_C(64) << 20) /* over a network: requests are slow to come and can be many */
 
 typedef struct place {
 	uint64_t id;
@@ -77,9 +78,11 @@ int shd_rows_fetch_init(rows_fetch *f, const sherd_rows *rows, const sherd_rows_
 		.pool = o->pool,
 		.shards = {.rows = rows, .map = may_map(rows, access)},
 	};
+	bool remote = sherd_store_caps(rows->store) & SHERD_CAP_REMOTE;
+	if (remote && !o->window_bytes)
+		f->window = DEFAULT_FAR_WINDOW;
 	f->wanted = sherd_dtype_element_bytes(f->dtype);
 	f->keep = f->window >= stored_bytes(rows);
-	bool remote = sherd_store_caps(rows->store) & SHERD_CAP_REMOTE;
 	f->queue = access == SHERD_ROWS_DIRECT || (access == SHERD_ROWS_AUTO && !f->keep) || remote;
 	f->pieces = (rows_pieces){.window = f->window, .probe = access == SHERD_ROWS_AUTO};
 	return SHERD_OK;
