@@ -4,7 +4,7 @@ DESTDIR ?=
 TIME ?= 60
 TARGET ?=
 
-.PHONY: help demo check deps build bench bench-large fuzz install asan tsan clang crash coverage interop-nd4j interop-python interop-rfdb interop-s3 format lint symbols clean
+.PHONY: help demo check deps build bench bench-large fuzz install asan tsan clang crash coverage interop-nd4j interop-python interop-rfdb interop-s3 interop-browser format lint symbols clean
 
 help:
 	@echo 'make demo      build, and see what Sherd does, on data made on the spot'
@@ -31,6 +31,8 @@ help:
 	@echo '               the real graph server and Sherd read what the other wrote (fetches the server by npm, 20 MB)'
 	@echo 'make interop-s3'
 	@echo '               stores of s3:// against Ceph radosgw, started below a temporary folder (Debian packages, 60 MB)'
+	@echo 'make interop-browser'
+	@echo '               reports of sherd in a headless Chromium (Debian package, 100 MB)'
 	@echo 'make lint      formatting, clang-tidy, layers, names, sizes, reasons, man pages'
 	@echo 'make format    format every C file'
 	@echo 'make symbols   write the list of exported symbols anew from the headers'
@@ -81,6 +83,9 @@ interop-python: build
 
 interop-s3: build
 	@tools/interop-s3 build/release
+
+interop-browser: build
+	@tools/interop-browser build/release
 
 fuzz:
 	@tools/deps build lint

@@ -17,6 +17,7 @@
 	X(convert)            \
 	X(diff)               \
 	X(stats)              \
+	X(report)             \
 	X(checkpoint_save)    \
 	X(checkpoint_commit)  \
 	X(checkpoint_wait)    \

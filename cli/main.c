@@ -1,9 +1,12 @@
 #include "base/advice.h"
+#include "base/alike.h"
 #include "commands.h"
 #include "components.h"
 #include "base/place.h"
 #include "base/watch.h"
+#include "tensors/pick.h"
 #include "tensors/target.h"
+#include "topics.h"
 
 #include <sherd/guard.h>
 
@@ -51,6 +54,14 @@ static void add_command(cli_table *table, const cli_command *command)
 	cli_table_add(table, command->summary);
 }
 
+static void print_topics(cli_out *out)
+{
+	cli_out_printf(out, "Topics of sherd help:");
+	for (const cli_topic *t = cli_topics; t->name; t++)
+		cli_out_printf(out, "%s %s", t == cli_topics ? "" : ",", t->name);
+	cli_out_printf(out, "\n");
+}
+
 static void print_help(cli_out *out, const char *group)
 {
 	sherd_error ignored;
@@ -62,8 +73,8 @@ static void print_help(cli_out *out, const char *group)
 		if (strncmp(cli_commands[i]->name, group, len) == 0)
 			add_command(&table, cli_commands[i]);
 	if (!len) {
-		cli_table_add(&table, "  help [COMMAND]");
-		cli_table_add(&table, "Lists the commands, or tells more about one");
+		cli_table_add(&table, "  help [COMMAND|TOPIC]");
+		cli_table_add(&table, "Lists the commands, or tells more about one, or about a topic");
 	}
 	cli_table_add(&table, "");
 	cli_table_add(&table, "");
@@ -79,6 +90,8 @@ static void print_help(cli_out *out, const char *group)
 	cli_table_add(&table, "print the version");
 	(void)cli_table_print(&table, out, &ignored);
 	cli_out_printf(out, "\nsherd COMMAND --help tells more about each command.\n");
+	if (!len)
+		print_topics(out);
 }
 
 /* The command that argv begins with, and how many words its name has; NULL when there is none. */
@@ -96,21 +109,37 @@ static const cli_command *main_find(int argc, char **argv, int *words)
 	return NULL;
 }
 
-static int no_command(int argc, char **argv, int words, sherd_error *err)
+static int no_command(int argc, char **argv, int words, bool topics, sherd_error *err)
 {
 	if (words == 2 && argc == 1)
 		return cli_usage(err, "%s needs a command; see sherd %s --help", argv[0], argv[0]);
-	return cli_usage(err, "there is no command %.64s%s%.64s; see sherd help", argv[0], words == 2 ? " " : "",
-	                 words == 2 ? argv[1] : "");
+	char given[CLI_ALIKE_TEXT], ask[CLI_ALIKE_TEXT];
+	(void)snprintf(given, sizeof(given), "%.64s%s%.64s", argv[0], words == 2 ? " " : "", words == 2 ? argv[1] : "");
+	cli_alike alike = {.word = given};
+	for (size_t i = 0; cli_commands[i]; i++)
+		cli_alike_try(&alike, cli_commands[i]->name);
+	for (const cli_topic *t = cli_topics; topics && t->name; t++)
+		cli_alike_try(&alike, t->name);
+	cli_alike_ask(&alike, ask);
+	return cli_usage(err, "there is no command %s%s%s; see sherd help", topics ? "or topic " : "", given, ask);
 }
 
 /* For who names no command: those that most begin with. */
 static void print_usual(cli_out *out)
 {
 	static const cli_command *const usual[] = {
-		&cli_command_info,        &cli_command_verify,          &cli_command_cat,
-		&cli_command_convert,     &cli_command_checkpoint_save, &cli_command_checkpoint_load,
-		&cli_command_rows_pack,   &cli_command_rows_stream,     &cli_command_graph_import,
+		&cli_command_info,
+		&cli_command_verify,
+		&cli_command_cat,
+		&cli_command_convert,
+		&cli_command_diff,
+		&cli_command_stats,
+		&cli_command_report,
+		&cli_command_checkpoint_save,
+		&cli_command_checkpoint_load,
+		&cli_command_rows_pack,
+		&cli_command_rows_stream,
+		&cli_command_graph_import,
 		&cli_command_model_graph,
 	};
 	sherd_error ignored;
@@ -120,6 +149,7 @@ static void print_usual(cli_out *out)
 		add_command(&table, usual[i]);
 	(void)cli_table_print(&table, out, &ignored);
 	cli_out_printf(out, "\nsherd help lists all of them, sherd help COMMAND tells more about one.\n");
+	print_topics(out);
 }
 
 static void print_list(cli_out *out)
@@ -135,14 +165,19 @@ static int give_help(cli_out *out, int argc, char **argv, sherd_error *err)
 {
 	int words = 0;
 	const cli_command *command = main_find(argc, argv, &words);
+	const cli_topic *topic = argc == 1 ? cli_topic_find(argv[0]) : NULL;
 	if (argc == 1 && strcmp(argv[0], "--list") == 0)
 		print_list(out);
+	else if (argc == 2 && strcmp(argv[0], "--tensors") == 0)
+		return cli_pick_list(out, argv[1], err);
 	else if (command)
 		cli_args_help(command, out);
 	else if (argc == 0 || (argc == 1 && words == 2))
 		print_help(out, argc ? argv[0] : "");
+	else if (argc == 1 && topic)
+		topic->print(out);
 	else
-		return no_command(argc, argv, words, err);
+		return no_command(argc, argv, words, true, err);
 	return EXIT_FINE;
 }
 
@@ -160,7 +195,7 @@ static int main_run(cli_state *cli, const cli_args *args, sherd_error *err)
 	TRY(cli_place_use_cache(cli_args_text(args, "cache"), err));
 	TRY(sherd_guard_open(err));
 	TRY(sherd_pool_open(&cli->pool, (unsigned)workers, err));
-	cli_watch_begin(cli);
+	TRY(cli_watch_begin(cli, args, err));
 	int rc = args->command->run(cli, args, err);
 	sherd_pool_close(cli->pool);
 	return rc;
@@ -178,10 +213,13 @@ static int leading(int argc, char **argv, char *asked, sherd_error *err)
 			*asked = 'h';
 		else if (strcmp(word, "--version") == 0)
 			*asked = 'v';
-		else if ((strcmp(word, "--workers") == 0 || strcmp(word, "--cache") == 0) && words + 1 < argc)
+		else if ((strcmp(word, "--workers") == 0 || strcmp(word, "--cache") == 0 ||
+		          strcmp(word, "--progress") == 0) &&
+		         words + 1 < argc)
 			words++;
 		else if (strcmp(word, "--json") != 0 && strcmp(word, "--quiet") != 0 && strcmp(word, "-q") != 0 &&
-		         strncmp(word, "--workers=", 10) != 0 && strncmp(word, "--cache=", 8) != 0)
+		         strncmp(word, "--workers=", 10) != 0 && strncmp(word, "--progress=", 11) != 0 &&
+		         strncmp(word, "--cache=", 8) != 0)
 			return cli_usage(err, "there is no option %.64s; see sherd --help", word);
 	}
 	return words;
@@ -213,7 +251,7 @@ static int dispatch(cli_state *cli, int argc, char **argv, sherd_error *err)
 	if (!command && strcmp(argv[before], "help") == 0)
 		return give_help(&cli->out, argc - before - 1, argv + before + 1, err);
 	if (!command)
-		return no_command(argc - before, argv + before, words, err);
+		return no_command(argc - before, argv + before, words, false, err);
 	/* The name makes room: argv[0], the options before it, the words after it. */
 	memmove(argv + 1 + words, argv + 1, (size_t)(before - 1) * sizeof(*argv));
 	cli_args args;

@@ -77,6 +77,16 @@ foreach(topic ${SHERD_CLI_TOPICS})
   sherd_script_test(cli/${topic} ${PROJECT_SOURCE_DIR}/tests/cli/run ${topic})
 endforeach()
 
+# Completion in the shells that are here; bash is asked by cli/usage.
+foreach(shell zsh fish)
+  find_program(SHERD_${shell} ${shell} DOC "tests its completion")
+  if(SHERD_${shell})
+    sherd_script_test(completion/${shell} ${PROJECT_SOURCE_DIR}/tests/completion/${shell}.sh)
+  else()
+    message(STATUS "sherd: no ${shell} here; completion/${shell} is left out")
+  endif()
+endforeach()
+
 sherd_script_test(cli/demo ${PROJECT_SOURCE_DIR}/tools/demo ${PROJECT_BINARY_DIR})
 
 # Those that take seconds begin first, so that at the end no core waits for one of them.

@@ -21,17 +21,20 @@ _sherd_words() {
 }
 
 _sherd() {
+	local -a operands=()
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command= word i list options value
 	COMPREPLY=()
 	list=$("${COMP_WORDS[0]}" help --list 2>/dev/null) || return
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
-		if [[ $word == --workers || $word == --cache ]]; then
+		if [[ $word == --workers || $word == --cache || $word == --progress ]]; then
 			((i++))
 		elif [[ $word == -* ]]; then
 			continue
 		elif [[ -z $command || ($command != *' '* && -n $(_sherd_words "$command" "$list")) ]]; then
 			command=${command:+$command }$word
+		else
+			operands+=("$word")
 		fi
 	done
 	[[ $previous != --workers ]] || return
@@ -48,7 +51,7 @@ _sherd() {
 		*) return ;;
 		esac
 	elif [[ $current == -* ]]; then
-		[[ -n $options ]] || options=$'\t--json\t--quiet\t--workers\t--cache\t--help\t--version'
+		[[ -n $options ]] || options=$'\t--json\t--quiet\t--workers\t--cache\t--progress\t--help\t--version'
 		[[ -z $command || -n $(_sherd_line "$command" "$list") ]] || options=$'\t--help'
 		mapfile -t COMPREPLY < <(compgen -W "$(tr '\t' '\n' <<<"$options" | sed -n 's/^\(--[a-z-]*\).*/\1/p')" -- "$current")
 		return
@@ -59,6 +62,17 @@ _sherd() {
 		mapfile -t COMPREPLY < <(compgen -W "$(_sherd_words "$command" "$list")" -- "$current")
 		return
 	fi
+	case $command in
+	cat | stats | 'checkpoint cat' | 'model cat') # names of tensors, as they have to be typed
+		if [[ ${#operands[@]} -eq 1 ]]; then
+			local name
+			while IFS= read -r name; do
+				[[ $name == "$current"* ]] && COMPREPLY+=("$(printf %q "$name")")
+			done < <("${COMP_WORDS[0]}" help --tensors "${operands[0]}" 2>/dev/null)
+			return
+		fi
+		;;
+	esac
 	compopt -o filenames 2>/dev/null
 	mapfile -t COMPREPLY < <(compgen -f -- "$current")
 }

@@ -53,5 +53,5 @@ void cli_alike_ask(const cli_alike *alike, char out[CLI_ALIKE_TEXT])
 {
 	out[0] = 0;
 	if (alike->best)
-		(void)snprintf(out, CLI_ALIKE_TEXT, "; did you mean %.128s?", alike->best);
+		(void)snprintf(out, CLI_ALIKE_TEXT, " (did you mean %.128s?)", alike->best);
 }

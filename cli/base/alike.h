@@ -15,6 +15,6 @@ typedef struct cli_alike {
 } cli_alike;
 
 void cli_alike_try(cli_alike *alike, const char *word);
-/* "; did you mean <best>?", or "". */
+/* " (did you mean <best>?)", or "". */
 #define CLI_ALIKE_TEXT 160
 void cli_alike_ask(const cli_alike *alike, char out[CLI_ALIKE_TEXT]);

@@ -1,4 +1,5 @@
 #include "base/args.h"
+#include "base/alike.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ const cli_option cli_common_options[CLI_COMMON_OPTIONS] = {
 	{"quiet", NULL, "print only what was asked for, and errors", 'q'},
 	{"workers", "N", "threads to use (default: one for each processor)", 0},
 	{"cache", "DIR", "keep what is read over a network in this folder (default: SHERD_CACHE)", 0},
+	{"progress", "auto|plain|none", "a bar on a terminal, plain lines anywhere, or nothing (default: auto)", 0},
 	{"help", NULL, "print this", 'h'},
 };
 
@@ -67,7 +69,18 @@ static int args_refuse(const cli_command *command, int id, char *const *argv, sh
 		return cli_usage(err, "%.64s needs a value", word);
 	if (optopt)
 		return cli_usage(err, "%.64s takes no value", word);
-	return cli_usage(err, "there is no option %.64s; see sherd %s --help", word, command->name);
+	char given[64], ask[CLI_ALIKE_TEXT];
+	(void)snprintf(given, sizeof(given), "%.*s", (int)strcspn(word, "="), word);
+	cli_alike alike = {.word = given + strspn(given, "-")};
+	const cli_option *o;
+	for (size_t i = 0; (o = option_at(command, i)); i++)
+		cli_alike_try(&alike, o->name);
+	char option[64] = "";
+	if (alike.best)
+		(void)snprintf(option, sizeof(option), "--%s", alike.best);
+	cli_alike best = {.word = "", .best = alike.best ? option : NULL};
+	cli_alike_ask(&best, ask);
+	return cli_usage(err, "there is no option %.64s%s; see sherd %s --help", word, ask, command->name);
 }
 
 /* By what help shows: "SRC... DIR", "PATH [NAME]"; an option among them, "-o OUT", is none. */

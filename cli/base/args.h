@@ -32,7 +32,7 @@ typedef struct cli_command {
 #define CLI_OPTIONS_BUT_FIRST(list) .options = (list) + 1, .option_count = COUNT_OF(list) - 1
 
 /* The options that every command takes. */
-enum { CLI_COMMON_OPTIONS = 5 };
+enum { CLI_COMMON_OPTIONS = 6 };
 extern const cli_option cli_common_options[CLI_COMMON_OPTIONS];
 
 struct cli_args {

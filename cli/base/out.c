@@ -243,10 +243,23 @@ bool cli_out_has_terminal(void)
 	return isatty(STDERR_FILENO);
 }
 
+/* ", 12 s left"; nothing while nobody can tell. */
+static void left_text(uint64_t done, uint64_t total, double seconds, char out[32])
+{
+	double left = done && total > done ? seconds * ((double)total / (double)done - 1) : 0;
+	out[0] = 0;
+	if (left >= 5400)
+		(void)snprintf(out, 32, ", %.1f h left", left / 3600);
+	else if (left >= 90)
+		(void)snprintf(out, 32, ", %.0f min left", left / 60);
+	else if (left > 0)
+		(void)snprintf(out, 32, ", %.0f s left", left < 1 ? 1 : left);
+}
+
 void cli_out_bar(cli_out *out, uint64_t done, uint64_t total, double seconds)
 {
 	enum { WIDTH = 30 };
-	char size[CLI_TEXT_SIZE], speed[CLI_TEXT_SIZE], bar[WIDTH + 1];
+	char size[CLI_TEXT_SIZE], speed[CLI_TEXT_SIZE], left[32], bar[WIDTH + 1];
 	double share = total ? (double)done / (double)total : 0;
 	int full = (int)((share > 1 ? 1 : share) * WIDTH);
 	for (int i = 0; i < WIDTH; i++)
@@ -254,12 +267,28 @@ void cli_out_bar(cli_out *out, uint64_t done, uint64_t total, double seconds)
 	bar[WIDTH] = 0;
 	cli_text_size(done, size);
 	cli_text_size((uint64_t)(seconds > 0 ? (double)done / seconds : 0), speed);
+	left_text(done, total, seconds, left);
 	if (total)
-		(void)fprintf(stderr, "\r\033[K[%s] %3d%%  %s  %s/s", bar, (int)(share * 100), size, speed);
+		(void)fprintf(stderr, "\r\033[K[%s] %3d%%  %s  %s/s%s", bar, (int)(share * 100), size, speed, left);
 	else
 		(void)fprintf(stderr, "\r\033[K%s  %s/s", size, speed);
 	(void)fflush(stderr);
 	out->bar = true;
+}
+
+void cli_out_step(cli_out *out, uint64_t done, uint64_t total, double seconds)
+{
+	char size[CLI_TEXT_SIZE], all[CLI_TEXT_SIZE], speed[CLI_TEXT_SIZE], left[32];
+	(void)out;
+	cli_text_size(done, size);
+	cli_text_size(total, all);
+	cli_text_size((uint64_t)(seconds > 0 ? (double)done / seconds : 0), speed);
+	left_text(done, total, seconds, left);
+	if (total)
+		(void)fprintf(stderr, "sherd: %d%%, %s of %s, %s/s%s\n", (int)(100 * (double)done / (double)total),
+		              size, all, speed, left);
+	else
+		(void)fprintf(stderr, "sherd: %s, %s/s\n", size, speed);
 }
 
 void cli_out_clear_bar(cli_out *out)

@@ -72,6 +72,8 @@ void cli_out_aside(cli_out *out, const char *line);
 
 bool cli_out_has_terminal(void);
 void cli_out_bar(cli_out *out, uint64_t done, uint64_t total, double seconds);
+/* The same as a line of its own. */
+void cli_out_step(cli_out *out, uint64_t done, uint64_t total, double seconds);
 void cli_out_clear_bar(cli_out *out);
 
 /* Flushes. SHERD_EIO when standard output could not take everything; *silent when its reader just went away. */

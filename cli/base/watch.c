@@ -21,6 +21,8 @@ static double seconds(void)
 /* When the work that reports began, and when the bar was last drawn. Only the progress callback uses them, which is
  * never called by two threads at once. */
 static double began, drawn;
+/* Lines in place of a bar. */
+static bool plain;
 
 static bool update(void *arg, uint64_t done, uint64_t total)
 {
@@ -28,7 +30,10 @@ static bool update(void *arg, uint64_t done, uint64_t total)
 	double now = seconds();
 	if (began == 0)
 		began = now;
-	if (now - began > 0.5 && now - drawn > 0.1) {
+	if (plain && now - began > 1 && now - drawn > 5) {
+		drawn = now;
+		cli_out_step(out, done, total, now - began);
+	} else if (!plain && now - began > 0.5 && now - drawn > 0.1) {
 		drawn = now;
 		cli_out_bar(out, done, total, now - began);
 	}
@@ -41,8 +46,12 @@ static bool update_unseen(void *arg, uint64_t done, uint64_t total)
 	return !interrupted;
 }
 
-void cli_watch_begin(cli_state *cli)
+int cli_watch_begin(cli_state *cli, const cli_args *args, sherd_error *err)
 {
+	enum { AUTO, PLAIN, NONE };
+	static const char *const ways[] = {"auto", "plain", "none", NULL};
+	unsigned way = AUTO;
+	TRY(cli_args_word(args, "progress", ways, &way, err));
 	static const int stopping[] = {SIGINT, SIGTERM};
 	for (size_t i = 0; i < COUNT_OF(stopping); i++) {
 		struct sigaction before,
@@ -53,9 +62,11 @@ void cli_watch_begin(cli_state *cli)
 	}
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGXFSZ, SIG_IGN);
-	bool seen = !cli->out.quiet && cli_out_has_terminal();
+	plain = way == PLAIN;
+	bool seen = !cli->out.quiet && (plain || (way == AUTO && cli_out_has_terminal()));
 	cli->progress = (sherd_progress){.update = seen ? update : update_unseen, .arg = &cli->out};
 	cli->waiting = (sherd_progress){.update = update_unseen};
+	return SHERD_OK;
 }
 
 int cli_watch_check(sherd_error *err)

@@ -37,13 +37,14 @@ static const char *unit_of(const sherd_diff_values *v, const sherd_tensor *t)
 	return v->numbers ? "value" : sherd_dtype_describe(t->dtype)->block_bytes ? "block" : "byte";
 }
 
-static void values_text(const sherd_diff_tensor *d, char *out, size_t room)
+/* Both sides are there: their values were compared. */
+static void values_text(const sherd_diff_tensor *d, const sherd_tensor *left, char *out, size_t room)
 {
 	const sherd_diff_values *v = d->values;
 	char first[CLI_SHAPE_TEXT], largest[CLI_SHAPE_TEXT];
-	const char *unit = unit_of(v, d->left);
-	place_text(d->left, v, v->first, first);
-	place_text(d->left, v, v->largest_at, largest);
+	const char *unit = unit_of(v, left);
+	place_text(left, v, v->first, first);
+	place_text(left, v, v->largest_at, largest);
 	size_t used = 0;
 	if (!v->different)
 		used = (size_t)snprintf(out, room, "same values");
@@ -81,8 +82,8 @@ static void detail_text(const sherd_diff_tensor *d, char *out, size_t room)
 	default: break;
 	}
 	size_t used = strlen(out);
-	if (d->values)
-		values_text(d, out + used, room - used);
+	if (d->values && d->left)
+		values_text(d, d->left, out + used, room - used);
 }
 
 static void diff_put_head(cli_doc *doc, const char *key, const sherd_tensor *t)

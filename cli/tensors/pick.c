@@ -2,6 +2,7 @@
 
 #include "base/alike.h"
 #include "base/auto.h"
+#include "base/place.h"
 
 #include <sherd/name.h>
 
@@ -71,4 +72,26 @@ int cli_pick_tensors(size_t **out, size_t *count, const sherd_bundle *bundle, co
 	*count = found;
 	list = NULL;
 	return SHERD_OK;
+}
+
+static bool fits_line(const char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < 0x20 || *name == 0x7f)
+			return false;
+	return true;
+}
+
+int cli_pick_list(cli_out *out, const char *path, sherd_error *err)
+{
+	CLI_AUTO_PLACE place = {0};
+	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
+	TRY(cli_place_open_any(&place, path, false, err));
+	TRY(cli_place_blame(&place, sherd_bundle_open(&bundle, place.store, place.key, NULL, err), err));
+	for (size_t i = 0; i < sherd_bundle_count(bundle); i++) {
+		const char *name = sherd_bundle_tensor(bundle, i)->name;
+		if (*name && fits_line(name))
+			cli_out_printf(out, "%s\n", name);
+	}
+	return EXIT_FINE;
 }

@@ -58,7 +58,7 @@ static int sweep_part(void *arg, size_t index, sherd_error *err)
 /* Adds the parts of an item; returns how many. */
 static size_t cut_item(sweeping *s, size_t item, uint64_t bytes, uint32_t block)
 {
-	size_t number = 0, most = SHD_SWEEP_PART / block * block;
+	size_t number = 0, most = (size_t)(SHD_SWEEP_PART / block) * block;
 	for (uint64_t at = 0; at < bytes; at += most, number++) {
 		size_t len = bytes - at < most ? (size_t)(bytes - at) : most;
 		shd_vec_push(&s->parts, (shd_sweep_part){.item = item, .number = number, .offset = at, .len = len});

@@ -42,3 +42,6 @@ completed cat x --format ""
 completed convert a b --to sd
 completed rows stream x --tail ""
 completed rows stream x --batch ""
+tensors m.safetensors layers.0.w:F32:1 'odd name:F32:1'
+completed cat m.safetensors la
+completed stats m.safetensors odd

@@ -55,7 +55,7 @@ static float *large_floats(void)
 	return values;
 }
 
-static sherd_bundle *sample_of(float *large)
+static sherd_bundle *sample_of(const float *large)
 {
 	static const uint64_t some[] = {4}, none[] = {0, 5}, many[] = {LARGE}, strings[] = {1};
 	static const float few[] = {1, NAN, -3, INFINITY};
