@@ -40,6 +40,7 @@ const shd_format_entry *const shd_formats[] = {
 	&shd_format_rfdb,
 	&shd_format_npy,
 	&shd_format_npy_folder,
+	&shd_format_dcp,
 	&shd_format_rows_bf16,
 	&shd_format_rows,
 	&shd_format_container,

@@ -47,6 +47,8 @@ static const job jobs[] = {
 	{"m", "m", SHERD_FORMAT_SAFETENSORS_INDEX, true, false},
 	{"d/a", "d/a/", SHERD_FORMAT_NPY_FOLDER, false, false},
 	{"d/a", "d/a/", SHERD_FORMAT_NPY_FOLDER, true, false},
+	{"d/p", "d/p", SHERD_FORMAT_DCP, false, false},
+	{"d/p", "d/p", SHERD_FORMAT_DCP, true, false},
 	{"q.sdc", "q", SHERD_FORMAT_SAMEDIFF_CONTAINER, false, false},
 	{"q.sdc", "q", SHERD_FORMAT_SAMEDIFF_CONTAINER, true, false},
 	{"s.sdnb", "s.sdnb", SHERD_FORMAT_SDNB, false, true},
@@ -117,6 +119,7 @@ typedef struct bystander {
 static const bystander bystanders[] = {
 	{"m", "m-00001-of-00003.safetensors", SHERD_FORMAT_SAFETENSORS_INDEX},
 	{"d/a/", "d/a/a.npy", SHERD_FORMAT_NPY_FOLDER},
+	{"d/p", "d/p/__0_1.distcp", SHERD_FORMAT_DCP},
 	{"s.sdnb", "s.shard1-of-3.sdnb", SHERD_FORMAT_SDNB},
 };
 

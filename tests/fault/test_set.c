@@ -25,10 +25,15 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-	{"m", "m", SHERD_FORMAT_SAFETENSORS_INDEX, false},  {"m", "m", SHERD_FORMAT_SAFETENSORS_INDEX, true},
-	{"a", "a", SHERD_FORMAT_NPY_FOLDER, false},         {"a", "a", SHERD_FORMAT_NPY_FOLDER, true},
-	{"q", "q", SHERD_FORMAT_SAMEDIFF_CONTAINER, false}, {"q", "q", SHERD_FORMAT_SAMEDIFF_CONTAINER, true},
+	{"m", "m", SHERD_FORMAT_SAFETENSORS_INDEX, false},
+	{"m", "m", SHERD_FORMAT_SAFETENSORS_INDEX, true},
+	{"a", "a", SHERD_FORMAT_NPY_FOLDER, false},
+	{"a", "a", SHERD_FORMAT_NPY_FOLDER, true},
+	{"q", "q", SHERD_FORMAT_SAMEDIFF_CONTAINER, false},
+	{"q", "q", SHERD_FORMAT_SAMEDIFF_CONTAINER, true},
 	{"s.sdnb", "s.sdnb", SHERD_FORMAT_SDNB, false},
+	{"p", "p", SHERD_FORMAT_DCP, false},
+	{"p", "p", SHERD_FORMAT_DCP, true},
 };
 
 static sherd_store *memory;

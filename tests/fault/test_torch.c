@@ -6,6 +6,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
+#include "format/dcp/metadata.h"
 #include "format/pickle/pickle.h"
 #include "format/torch/state.h"
 
@@ -41,6 +42,18 @@ static int write_again(sherd_error *err)
 	return rc;
 }
 
+static int write_folder(sherd_error *err)
+{
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) made = NULL;
+	const sherd_convert_options o = {.replace = true, .shards = 2};
+	uint8_t one;
+	TRY(sherd_bundle_open(&b, store, "x.pt", NULL, err));
+	TRY(sherd_convert(b, store, "f", SHERD_FORMAT_DCP, &o, err));
+	TRY(sherd_bundle_open(&made, store, "f", NULL, err));
+	return sherd_bundle_read(made, 0, 0, &one, 1, err);
+}
+
 TEST(every_allocation_may_fail)
 {
 	static const char *const files[] = {"tests/corpus/torch/y_views.pt", "tests/corpus/torch/y_checkpoint.pt",
@@ -52,6 +65,7 @@ TEST(every_allocation_may_fail)
 		assert_true(fail_malloc_each(open_and_read) > 20);
 		(void)sherd_store_remove(store, "w.pt", NULL);
 		assert_true(fail_malloc_each(write_again) > 20);
+		assert_true(fail_malloc_each(write_folder) > 20);
 	}
 }
 
@@ -136,10 +150,21 @@ static void check_corpus_file(const char *name, const uint8_t *data, size_t len)
 		fail_msg("opening %s, %zu bytes, takes %zu", name, len, fail_malloc_bytes() - before);
 }
 
+static void check_metadata(const char *name, const uint8_t *data, size_t len)
+{
+	SHD_DONE(shd_arena_done) shd_arena arena = {0}, temporary = {0};
+	shd_dcp_metadata m;
+	fail_malloc_at(0);
+	(void)shd_dcp_metadata_decode(data, len, NULL, &arena, &temporary, &m, NULL);
+	if (fail_malloc_bytes() > (size_t)3 * SHD_PICKLE_MEMORY * len + (1u << 20))
+		fail_msg("%s, %zu bytes, takes %zu", name, len, fail_malloc_bytes());
+}
+
 TEST(hostile_files_take_memory_in_proportion)
 {
 	(void)source_folder_each("tests/corpus/pickle", check_corpus_file);
 	(void)source_folder_each("tests/corpus/torch", check_corpus_file);
+	(void)source_folder_each("tests/corpus/dcp", check_metadata);
 }
 
 int main(void)

@@ -32,6 +32,8 @@ static const kind kinds[] = {
 	{"m", "m", "m.safetensors.saving", SHERD_FORMAT_SAFETENSORS_INDEX, true},
 	{"a", "a/", "a/npy.saving", SHERD_FORMAT_NPY_FOLDER, false},
 	{"a", "a/", "a/npy.saving", SHERD_FORMAT_NPY_FOLDER, true},
+	{"p", "p", "p/dcp.saving", SHERD_FORMAT_DCP, false},
+	{"p", "p", "p/dcp.saving", SHERD_FORMAT_DCP, true},
 	{"s.sdnb", "s.sdnb", "s.sdnb.saving", SHERD_FORMAT_SDNB, false},
 	{"q.sdc", "q", "q.shard.saving", SHERD_FORMAT_SAMEDIFF_CONTAINER, false},
 	{"q.sdc", "q", "q.shard.saving", SHERD_FORMAT_SAMEDIFF_CONTAINER, true},

@@ -27,7 +27,7 @@ static uint64_t padding_of(const shd_conversion_object *o, uint64_t bytes)
 static void count_bytes(const shd_conversion *c, shd_conversion_object *o)
 {
 	o->bytes = o->head.len;
-	for (size_t i = 0; i < o->count; i++) {
+	for (size_t i = 0; !o->write && i < o->count; i++) {
 		uint64_t bytes = sherd_bundle_tensor(c->from, o->tensors[i])->bytes;
 		o->bytes += bytes + padding_of(o, bytes);
 	}
@@ -81,6 +81,10 @@ static int fill_object(void *arg, uint64_t offset, uint8_t *to, size_t len, sher
 static int write_object(shd_conversion *c, shd_conversion_object *o, sherd_writer *to, sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = to;
+	if (o->write) {
+		TRY(o->write(c, o, writer, err));
+		return sherd_writer_commit(TAKE(writer), err);
+	}
 	SHD_AUTO_FREE uint64_t *starts = calloc(o->count + 2, sizeof(*starts));
 	if (!starts)
 		return shd_fail_nomem(err);

@@ -30,6 +30,9 @@ typedef struct shd_conversion_object {
 	size_t count;
 	uint32_t align; /* data of each tensor fill up to a multiple of this, with zeros; 0: they do not */
 	bool summed;    /* crc32 is wanted */
+	/* Writes all of it otherwise, and sets bytes; NULL: head and tensors as they are. */
+	int (*write)(shd_conversion *c, struct shd_conversion_object *o, sherd_writer *writer, sherd_error *err);
+	void *arg;
 	/* When it was written: */
 	shd_part part;
 	uint64_t bytes;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 enum {
-	WINDOW = 1 << 20,    /* bytes read at once */
-	MOST_GAP = 16 << 10, /* what is not wanted between runs is read with them when it is shorter */
-	LONG_RUN = 64 << 10  /* runs that are read straight to where they belong */
+	WINDOW = SHD_STRIDED_WINDOW, /* bytes read at once */
+	MOST_GAP = 16 << 10,         /* what is not wanted between runs is read with them when it is shorter */
+	LONG_RUN = 64 << 10          /* runs that are read straight to where they belong */
 };
 
 /* Some dimensions of the view, the one whose steps are longest in the object first; steps are bytes. */
@@ -19,7 +19,9 @@ typedef struct box {
 } box;
 
 typedef struct reading {
-	const shd_strided *s;
+	const sherd_reader *reader;
+	uint32_t element;
+	const shd_strided *s;                /* NULL: a box alone */
 	uint64_t suffix[SHERD_MAX_DIMS + 1]; /* elements below each dimension */
 	uint8_t *window;
 	uint64_t begin, filled; /* what of the object is in it */
@@ -77,7 +79,7 @@ static int look(reading *r, uint64_t at, uint64_t len, uint64_t ahead, const uin
 		uint64_t n = ahead > len ? ahead : len;
 		n = n < WINDOW ? n : WINDOW;
 		r->filled = 0;
-		TRY(sherd_reader_at(r->s->reader, at, r->window, (size_t)n, err));
+		TRY(sherd_reader_at(r->reader, at, r->window, (size_t)n, err));
 		r->begin = at;
 		r->filled = n;
 	}
@@ -114,12 +116,12 @@ static void strided_scatter(uint8_t *out, uint64_t to, const uint8_t *in, uint64
 /* One run of the innermost dimension. ahead: bytes from its begin to where the runs that lie close to it end. */
 static int copy_run(reading *r, const box *b, uint64_t at, uint8_t *out, uint64_t ahead, sherd_error *err)
 {
-	uint32_t element = r->s->element, last = b->ndim - 1;
+	uint32_t element = r->element, last = b->ndim - 1;
 	uint64_t left = b->ndim ? b->len[last] : 1, from = b->ndim ? b->from[last] : element;
 	uint64_t to = b->ndim ? b->to[last] : element;
 	const uint8_t *in;
 	if (from == element && to == element && left * element >= LONG_RUN)
-		return sherd_reader_at(r->s->reader, at, out, (size_t)(left * element), err);
+		return sherd_reader_at(r->reader, at, out, (size_t)(left * element), err);
 	while (left) {
 		uint64_t n = from > MOST_GAP ? 1 : from ? (WINDOW - element) / from + 1 : left;
 		n = n < left ? n : left;
@@ -134,12 +136,12 @@ static int copy_run(reading *r, const box *b, uint64_t at, uint8_t *out, uint64_
 	return SHERD_OK;
 }
 
-static int strided_read_box(reading *r, uint32_t d, uint64_t rows, uint64_t place, uint8_t *out, sherd_error *err)
+static int strided_copy(reading *r, const box *whole, uint64_t place, uint8_t *out, sherd_error *err)
 {
-	const box b = box_of(r, d, rows, place);
+	const box b = *whole;
 	uint64_t index[SHERD_MAX_DIMS + 1] = {0}, from = 0, to = 0;
 	uint32_t outer = b.ndim > 1 ? b.ndim - 1 : 0;
-	uint64_t span = b.ndim ? (b.len[b.ndim - 1] - 1) * b.from[b.ndim - 1] + r->s->element : r->s->element;
+	uint64_t span = b.ndim ? (b.len[b.ndim - 1] - 1) * b.from[b.ndim - 1] + r->element : r->element;
 	bool close = outer && b.from[outer - 1] <= span + MOST_GAP;
 	for (;;) {
 		TRY(copy_run(r, &b, place + from, out + to, close ? b.end - place - from : 0, err));
@@ -155,6 +157,25 @@ static int strided_read_box(reading *r, uint32_t d, uint64_t rows, uint64_t plac
 		from += b.from[k - 1];
 		to += b.to[k - 1];
 	}
+}
+
+int shd_strided_read_box(const shd_strided_box *view, const uint64_t *len, const uint64_t *from, const uint64_t *to,
+                         void *window, void *buf, sherd_error *err)
+{
+	reading r = {.reader = view->reader, .element = view->element, .window = window};
+	box b = {.end = view->at + view->element};
+	for (uint32_t d = 0; d < view->ndim; d++) {
+		add_sorted(&b, len[d], from[d], to[d]);
+		b.end += (len[d] - 1) * from[d];
+	}
+	join_dimensions(&b);
+	return strided_copy(&r, &b, view->at, buf, err);
+}
+
+static int strided_read_box(reading *r, uint32_t d, uint64_t rows, uint64_t place, uint8_t *out, sherd_error *err)
+{
+	const box b = box_of(r, d, rows, place);
+	return strided_copy(r, &b, place, out, err);
 }
 
 /* Elements of the part that is left when the dimensions before d are fixed; place is where it begins. */
@@ -182,7 +203,7 @@ static int read_part(reading *r, uint32_t d, uint64_t place, uint64_t first, uin
 int shd_strided_read(const shd_strided *s, uint64_t first, uint64_t count, void *buf, sherd_error *err)
 {
 	SHD_AUTO_FREE uint8_t *window = malloc(WINDOW);
-	reading r = {.s = s, .window = window};
+	reading r = {.reader = s->reader, .element = s->element, .s = s, .window = window};
 	uint64_t below = 1;
 	if (!window)
 		return shd_fail_nomem(err);

@@ -3,6 +3,11 @@
 
 #include "engine/tensors/format.h"
 
+/* Types that are named here and in torch. */
+#define SHD_TORCH_DTYPES  \
+	(SHD_DTYPES_ALL & \
+	 ~(SHERD_DTYPE_BIT(SHERD_UTF8) | SHERD_DTYPE_BIT(SHERD_F6_E2M3) | SHERD_DTYPE_BIT(SHERD_F6_E3M2)))
+
 extern const shd_format_entry shd_format_torch, shd_format_torch_legacy, shd_format_dcp;
 
 /* A pickle that is none of these: told as foreign, with what is dangerous in it. */

@@ -121,15 +121,6 @@ static int check_entries(sherd_report *r, const shd_torch_zip *z, const char *ke
 	return SHERD_OK;
 }
 
-/* What loading it with Python would do, for who is about to. */
-static int warn_globals(sherd_report *r, const sherd_bundle *bundle, const char *key, sherd_error *err)
-{
-	for (size_t i = 0; i < bundle->global_count && bundle->globals[i].verdict == SHERD_DANGEROUS; i++)
-		TRY(shd_report_warn(r, key, "dangerous", err, "loading it with Python would %s %.100s",
-		                    bundle->globals[i].called ? "call" : "import", bundle->globals[i].name));
-	return SHERD_OK;
-}
-
 static int torch_verify(sherd_report *r, sherd_store *store, const char *key, const sherd_verify_options *o,
                         sherd_error *err)
 {
@@ -148,15 +139,10 @@ static int torch_verify(sherd_report *r, sherd_store *store, const char *key, co
 		                    "it was written without checksums: only its structure was checked"));
 	if (z->trailing)
 		TRY(shd_report_warn(r, key, "trailing-bytes", err, "something follows the end of its pickle"));
-	return warn_globals(r, bundle, key, err);
+	return shd_torch_warn_globals(r, bundle, key, err);
 }
 
 /* ---- the entry */
-
-/* Types that are named here and in torch. */
-#define TORCH_DTYPES      \
-	(SHD_DTYPES_ALL & \
-	 ~(SHERD_DTYPE_BIT(SHERD_UTF8) | SHERD_DTYPE_BIT(SHERD_F6_E2M3) | SHERD_DTYPE_BIT(SHERD_F6_E3M2)))
 
 const shd_format_entry shd_format_torch = {
 	.info = {.id = SHERD_FORMAT_TORCH,
@@ -168,7 +154,7 @@ const shd_format_entry shd_format_torch = {
                  .written = true,
                  .holds = SHERD_HOLDS_MANY | SHERD_HOLDS_PAIRS | SHERD_HOLDS_TYPED | SHERD_HOLDS_OPAQUE,
                  .takes = SHERD_TAKES_REPLACE,
-                 .dtypes = TORCH_DTYPES,
+                 .dtypes = SHD_TORCH_DTYPES,
                  .most_dims = SHERD_MAX_DIMS,
                  .most_name = UINT16_MAX + 1},
 	.zip_entry = "/data.pkl",

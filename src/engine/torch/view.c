@@ -89,7 +89,7 @@ int shd_torch_fill_globals(sherd_bundle *b, const shd_pickle *p, sherd_error *er
 }
 
 /* In the arena, for as long as the bundle lives. */
-static int fill_pairs(sherd_bundle *b, const sherd_value *values, size_t count, sherd_error *err)
+int shd_torch_fill_pairs(sherd_bundle *b, const sherd_value *values, size_t count, sherd_error *err)
 {
 	SHD_AUTO_FREE sherd_pair *pairs = NULL;
 	size_t n = 0;
@@ -154,8 +154,16 @@ int shd_torch_fill_bundle(sherd_bundle *b, const shd_pickle *p, const shd_torch_
 		TRY(name_single(b, &s->tensors[0], key, err));
 	b->count = s->count;
 	b->tensors = s->tensors;
-	TRY(fill_pairs(b, s->values, s->value_count, err));
+	TRY(shd_torch_fill_pairs(b, s->values, s->value_count, err));
 	TRY(shd_torch_fill_globals(b, p, err));
 	TRY(find_same(b, s, err));
 	return shd_bundle_finish(b, err);
+}
+
+int shd_torch_warn_globals(sherd_report *r, const sherd_bundle *bundle, const char *key, sherd_error *err)
+{
+	for (size_t i = 0; i < bundle->global_count && bundle->globals[i].verdict == SHERD_DANGEROUS; i++)
+		TRY(shd_report_warn(r, key, "dangerous", err, "loading it with Python would %s %.100s",
+		                    bundle->globals[i].called ? "call" : "import", bundle->globals[i].name));
+	return SHERD_OK;
 }

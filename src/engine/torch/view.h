@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/tensors/bundle.h"
+#include "engine/tensors/report.h"
 #include "format/torch/state.h"
 
 #include <sherd/store.h>
@@ -23,4 +24,8 @@ bool shd_torch_view_is_plain(const shd_torch_view *view, bool big);
  * has no name. What is dangerous stands first among the globals. */
 int shd_torch_fill_bundle(sherd_bundle *bundle, const shd_pickle *pickle, const shd_torch_state *state, const char *key,
                           sherd_error *err);
+/* Values as the pairs of a bundle. */
+int shd_torch_fill_pairs(sherd_bundle *bundle, const sherd_value *values, size_t count, sherd_error *err);
+/* What loading it with Python would do, for who is about to: a warning for each dangerous global. */
+int shd_torch_warn_globals(sherd_report *r, const sherd_bundle *bundle, const char *key, sherd_error *err);
 int shd_torch_fill_globals(sherd_bundle *bundle, const shd_pickle *pickle, sherd_error *err);

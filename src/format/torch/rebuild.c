@@ -84,7 +84,7 @@ static int add_storage(shd_torch_walker *w, shd_pickle_value v, shd_str key, uin
 }
 
 /* A part of a storage: (its own key, where it begins, its length), both counted in elements. */
-static int take_part(shd_pickle_value v, uint32_t unit, storage_part *out, sherd_error *err)
+static int rebuild_take_part(shd_pickle_value v, uint32_t unit, storage_part *out, sherd_error *err)
 {
 	const shd_pickle_value *part;
 	uint64_t at, bytes;
@@ -119,7 +119,7 @@ static int take_storage(shd_torch_walker *w, shd_pickle_value v, storage_part *o
 		return shd_torch_bad(v, "overflow", err, "a storage of %lld elements", (long long)id[4].integer);
 	TRY(add_storage(w, v, shd_pickle_text(id[2]), out->bytes, out->type->bytes, &out->index, err));
 	out->at = 0;
-	return n > 5 ? take_part(id[5], out->type->bytes, out, err) : SHERD_OK;
+	return n > 5 ? rebuild_take_part(id[5], out->type->bytes, out, err) : SHERD_OK;
 }
 
 /* ---- views */
