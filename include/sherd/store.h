@@ -154,10 +154,13 @@ SHERD_API int sherd_reader_check(const sherd_reader *reader, sherd_error *err);
 
 /* What the caller is about to do with a range. Only hints: they never fail and never change what is read. */
 typedef enum sherd_advice {
-	SHERD_ADVICE_SOON = 0,  /* needed before long: begin to fetch it */
-	SHERD_ADVICE_NOW = 1,   /* needed at once: make a map of it present */
-	SHERD_ADVICE_DONE = 2,  /* not needed any more: a map of it need not stay resident */
-	SHERD_ADVICE_ONWARD = 3 /* like SOON, by who reads in order and expects the system to notice that */
+	SHERD_ADVICE_SOON = 0,   /* needed before long: begin to fetch it */
+	SHERD_ADVICE_NOW = 1,    /* needed at once: make a map of it present */
+	SHERD_ADVICE_DONE = 2,   /* not needed any more: a map of it need not stay resident */
+	SHERD_ADVICE_ONWARD = 3, /* like SOON, by who reads in order and expects the system to notice that */
+	/* A map of it is touched here and there: nothing around what is touched is to be fetched with it. Until ONWARD.
+	 */
+	SHERD_ADVICE_APART = 4
 } sherd_advice;
 /* Tells the store what will happen to a range, which may reach past the end. */
 SHERD_API void sherd_reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice);
@@ -200,6 +203,9 @@ typedef struct sherd_write_options {
 	/* The key of an object that this one takes the place of, under another name: who may use that one may use this
 	 * one. NULL, or nothing there: as the process makes files, or with REPLACE as what is replaced. */
 	const char *like;
+	/* It is removed before anybody relies on it: after a crash of the system it may be gone, or hold other bytes.
+	 */
+	bool fleeting;
 } sherd_write_options;
 
 #define SHERD_MAX_HEAD (1u << 20)

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "engine/graph/graph.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -39,9 +40,21 @@ TEST(a_database_holds_what_a_naive_graph_would)
 	                                             {.planner = SHERD_GRAPH_DIRECTORY}};
 	uint64_t seed = environment_number("SHERD_SEED", (uint64_t)time(NULL)),
 		 count = environment_number("SHERD_HISTORIES", 10);
+	static const graph_tuning small = {.run_rows = 3,
+	                                   .run_some_rows = 1,
+	                                   .run_segments = 1,
+	                                   .full_nodes = 6,
+	                                   .full_edges = 9,
+	                                   .full_files = 4};
+	const graph_tuning large = shd_graph_tuning;
 	print_message("SHERD_SEED=%" PRIu64 "\n", seed);
-	for (uint64_t i = 0; i < count; i++)
+	for (uint64_t i = 0; i < count; i++) {
+		/* Every other history in the shape that large databases have: merged pieces, indexes over many
+		 * segments. */
+		shd_graph_tuning = i % 2 ? small : large;
 		play(shd_splitmix64(seed) + i, &layouts[i % COUNT_OF(layouts)], 500);
+	}
+	shd_graph_tuning = large;
 }
 
 int main(void)

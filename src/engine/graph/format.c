@@ -40,8 +40,9 @@ static bool is_database_part(const shd_evidence *e)
 			return true;
 	char name[SHD_RFDB_NAME_MAX];
 	shd_rfdb_file file;
+	uint64_t number;
 	(void)snprintf(name, sizeof(name), SHD_RFDB_SEGMENTS "%s", shd_str_leaf(e->key));
-	return shd_rfdb_file_parse(shd_str_of(name), &file);
+	return shd_rfdb_file_parse(shd_str_of(name), &file) || shd_rfdb_run_parse(shd_str_of(name), &number);
 }
 
 const shd_format_entry shd_format_rfdb = {

@@ -4,6 +4,7 @@
 #include "engine/graph/buffer/buffer.h"
 #include "engine/graph/disk/head.h"
 #include "engine/graph/disk/version.h"
+#include "engine/graph/flush/fresh.h"
 #include "engine/graph/view/view.h"
 #include "format/rfdb/plan.h"
 
@@ -21,6 +22,15 @@ typedef struct graph_written {
 	shd_rfdb_file file;
 	char segment[72], sidecar[72];
 } graph_written;
+
+/* From which sizes on things are done differently. Tests make them small, before anything is opened. */
+typedef struct graph_tuning {
+	/* Rows that no run covers and that are worth one; and fewer, when they are in so many segments. */
+	uint64_t run_rows, run_some_rows, run_segments;
+	/* Pieces of a load are merged when they have so many rows, or files: see flush/fold.c. */
+	uint64_t full_nodes, full_edges, full_files;
+} graph_tuning;
+extern graph_tuning shd_graph_tuning;
 
 typedef enum graph_mode {
 	GRAPH_READER,
@@ -42,6 +52,7 @@ struct sherd_graph {
 	uint64_t version;
 	shd_rfdb_compaction compaction;
 	graph_view view;
+	graph_runs runs; /* the newest first */
 	graph_counts counts;
 	pthread_mutex_t counting; /* of counts, when they are counted anew */
 
@@ -54,8 +65,8 @@ struct sherd_graph {
 	uint64_t next_segment; /* a number that no file has; 0: not known yet */
 	uint64_t next_age;
 	size_t plan_written; /* assignments that are on disk */
-	bool loading;        /* a database that is made: segments are not merged, memory must not grow with them */
 	SHD_VEC(graph_written) spilled; /* since the version, and not part of it */
+	graph_fresh fresh;              /* the nodes of these */
 };
 
 static inline shd_u128 graph_id_in(sherd_graph_id id)

@@ -36,6 +36,11 @@ void shd_rfdb_manifest_name(uint64_t version, bool edit, char out[SHD_RFDB_NAME_
 	               edit ? ".edit.json" : ".json");
 }
 
+void shd_rfdb_run_name(uint64_t number, char out[SHD_RFDB_NAME_MAX])
+{
+	(void)snprintf(out, SHD_RFDB_NAME_MAX, SHD_RFDB_RUNS "%06" PRIu64 ".idx", number);
+}
+
 void shd_rfdb_held_name(uint64_t version, uint64_t number, char out[SHD_RFDB_NAME_MAX])
 {
 	(void)snprintf(out, SHD_RFDB_NAME_MAX, SHD_RFDB_MANIFESTS "%06" PRIu64 ".held-%" PRIu64, version, number);
@@ -114,5 +119,19 @@ bool shd_rfdb_file_parse(shd_str name, shd_rfdb_file *out)
 	if (!shd_str_is(name, made))
 		return false;
 	*out = f;
+	return true;
+}
+
+bool shd_rfdb_run_parse(shd_str name, uint64_t *number)
+{
+	char made[SHD_RFDB_NAME_MAX];
+	shd_str s = name;
+	uint64_t n;
+	if (!rfdb_name_take(&s, SHD_RFDB_RUNS) || !rfdb_name_take_number(&s, UINT64_MAX, &n))
+		return false;
+	shd_rfdb_run_name(n, made);
+	if (!shd_str_is(name, made))
+		return false;
+	*number = n;
 	return true;
 }

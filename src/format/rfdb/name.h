@@ -13,6 +13,7 @@
 #define SHD_RFDB_CLAIM "graph.making"
 #define SHD_RFDB_MANIFESTS "manifests/"
 #define SHD_RFDB_SEGMENTS "segments/"
+#define SHD_RFDB_RUNS "segments/run_" /* how the names of runs begin */
 
 typedef enum shd_rfdb_kind { SHD_RFDB_NODES = 0, SHD_RFDB_EDGES = 1 } shd_rfdb_kind;
 
@@ -30,6 +31,8 @@ void shd_rfdb_sidecar_name(uint32_t shard, uint64_t id, shd_rfdb_kind kind, char
 void shd_rfdb_folder_name(uint32_t shard, char out[SHD_RFDB_NAME_MAX]);
 /* "manifests/000012.json", or "manifests/000012.edit.json" */
 void shd_rfdb_manifest_name(uint64_t version, bool edit, char out[SHD_RFDB_NAME_MAX]);
+/* "segments/run_000003.idx": an index over many segments */
+void shd_rfdb_run_name(uint64_t number, char out[SHD_RFDB_NAME_MAX]);
 /* "manifests/000012.held-3": the manifest before a tag replaced it, which somebody reads */
 void shd_rfdb_held_name(uint64_t version, uint64_t number, char out[SHD_RFDB_NAME_MAX]);
 
@@ -44,3 +47,4 @@ typedef struct shd_rfdb_file {
 bool shd_rfdb_manifest_parse(shd_str name, uint64_t *version, bool *edit);
 bool shd_rfdb_held_parse(shd_str name, uint64_t *version, uint64_t *number);
 bool shd_rfdb_file_parse(shd_str name, shd_rfdb_file *out);
+bool shd_rfdb_run_parse(shd_str name, uint64_t *number);

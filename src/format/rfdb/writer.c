@@ -187,10 +187,11 @@ uint64_t shd_rfdb_writer_size(const shd_rfdb_writer *w)
 static int make_zone(const shd_rfdb_writer *w, shd_buf *out, sherd_error *err)
 {
 	bool nodes = w->kind == SHD_RFDB_NODES;
-	shd_rfdb_zone_field fields[2] = {{.name = "file"}, {.name = nodes ? "node_type" : "edge_type"}};
+	/* The real server finds the files of a segment by this alone. */
+	shd_rfdb_zone_field fields[2] = {{.name = "file", .whole = true}, {.name = nodes ? "node_type" : "edge_type"}};
 	int rc = SHERD_OK;
 	for (int f = nodes ? 0 : 1; f < 2; f++) {
-		fields[f].left_out = w->zone[f].count > SHD_RFDB_ZONE_VALUES;
+		fields[f].left_out = w->zone[f].count > SHD_RFDB_ZONE_VALUES && !fields[f].whole;
 		if (rc >= 0 && !fields[f].left_out)
 			rc = shd_rfdb_writer_values(w, f, &fields[f].values, &fields[f].count, err);
 	}

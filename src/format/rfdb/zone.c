@@ -98,7 +98,7 @@ static int compare_values(const void *a, const void *b)
 
 static bool zone_fits(shd_rfdb_zone_field *f)
 {
-	if (f->left_out || f->count > SHD_RFDB_ZONE_VALUES)
+	if (f->left_out || (f->count > SHD_RFDB_ZONE_VALUES && !f->whole))
 		return false;
 	for (size_t i = 0; i < f->count; i++)
 		if (f->values[i].len > UINT16_MAX)

@@ -4,7 +4,8 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 
-/* A field with more distinct values than this, or with a value longer than 65,535 bytes, is left out. */
+/* A field with more distinct values than this is left out, unless it is to be whole; so is one with a value longer than
+ * 65,535 bytes. */
 #define SHD_RFDB_ZONE_VALUES 10000
 
 typedef enum shd_rfdb_answer { SHD_RFDB_NO, SHD_RFDB_YES, SHD_RFDB_UNKNOWN } shd_rfdb_answer;
@@ -34,6 +35,7 @@ typedef struct shd_rfdb_zone_field {
 	shd_str *values;
 	size_t count;
 	bool left_out; /* values and count do not matter */
+	bool whole;    /* however many there are */
 } shd_rfdb_zone_field;
 /* fields ascend by name. */
 void shd_rfdb_zone_encode(shd_rfdb_zone_field *fields, size_t count, shd_buf *out);

@@ -4,6 +4,7 @@
  * 2. A name appears or changes in one step of the file system: link, rename.
  * 3. Commit and remove return only after the folder that holds the name is synced; the way to that folder was
  *    synced when it was first opened for writing.
+ *    Neither is true of what is fleeting: nobody relies on it after a crash.
  * 4. Replacing and removing happen under a lock on the folder, so that what a conditional replacement compared is
  *    still there when it renames. The folder is locked, not the object: locks on objects belong to the user. */
 #include "store/local/local.h"
@@ -21,7 +22,7 @@ static int sync_file(const shd_sys *sys, const shd_local_temp *temp, sherd_error
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	if (sys->set_mtime(sys, fd, now) < 0)
 		return shd_fail_os(err, errno, "cannot set the time");
-	if (SHD_RETRY(sys->fsync(sys, fd)) < 0)
+	if (!temp->fleeting && SHD_RETRY(sys->fsync(sys, fd)) < 0)
 		return shd_fail_os(err, errno, "cannot sync");
 	return SHERD_OK;
 }
@@ -106,7 +107,7 @@ int shd_local_commit_new(shd_local *s, shd_local_temp *temp, const char *key, sh
 	const char *leaf = shd_str_leaf(key);
 	TRY(sync_file(s->sys, temp, err));
 	TRY(publish_new(s, temp, leaf, err));
-	int rc = shd_local_sync_folder(s->sys, temp->dir, err);
+	int rc = temp->fleeting ? SHERD_OK : shd_local_sync_folder(s->sys, temp->dir, err);
 	if (rc < 0)
 		unpublish(s, temp, leaf);
 	return rc;

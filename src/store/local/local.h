@@ -168,6 +168,7 @@ typedef struct shd_local_temp {
 	int fd;        /* open for reading and writing; -1 when there is nothing */
 	int lock;      /* LOCK_SH, LOCK_EX, or 0 when nobody needs it locked */
 	char name[48]; /* "" while it has none */
+	bool fleeting; /* it need not be durable */
 	/* What its commit gives it; when that is known nobody but its owner may use it before. */
 	shd_local_mode mode;
 } shd_local_temp;

@@ -263,6 +263,14 @@ static bool reads_ahead(local_reader *r)
 	return known > 0;
 }
 
+/* How a map is touched, for the pages that have any byte of the range. */
+static void advise_touching(uint8_t *map, uint64_t from, uint64_t to, bool apart)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	from &= ~(page - 1);
+	(void)madvise(map + from, (size_t)(to - from), apart ? MADV_RANDOM : MADV_NORMAL);
+}
+
 /* Hints go to the kernel as they are, past the table: no promise depends on them. Pages are asked for if any byte of
  * them is wanted, and let go only if all of them are done with. */
 static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t len, sherd_advice advice)
@@ -272,8 +280,12 @@ static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t 
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), mask = ~(page - 1);
 	if (r->fd >= 0 && (advice == SHERD_ADVICE_SOON || (advice == SHERD_ADVICE_ONWARD && !reads_ahead(r))))
 		read_ahead(r->fd, offset, len);
-	if (!map || r->copied || advice == SHERD_ADVICE_SOON || advice == SHERD_ADVICE_ONWARD)
+	if (!map || r->copied || advice == SHERD_ADVICE_SOON)
 		return;
+	if (advice == SHERD_ADVICE_ONWARD || advice == SHERD_ADVICE_APART) {
+		advise_touching(map, offset, offset + len, advice == SHERD_ADVICE_APART);
+		return;
+	}
 	uint64_t from = offset & mask, to = (offset + len + page - 1) & mask;
 	if (advice == SHERD_ADVICE_DONE) {
 		from = (offset + page - 1) & mask;

@@ -49,7 +49,7 @@ static int write_out(local_writer *w, const void *buf, size_t len, sherd_error *
 		TRY(shd_local_pwrite(sys, w->temp.fd, (const uint8_t *)buf + done, step, w->written, err));
 		done += step;
 		w->written += step;
-		if (w->written - w->started >= SYNC_STEP) {
+		if (w->written - w->started >= SYNC_STEP && !w->temp.fleeting) {
 			/* Only a hint: the sync at commit is what counts, and it reports. */
 			(void)sys->start_sync(sys, w->temp.fd, (off_t)w->started, (off_t)(w->written - w->started));
 			w->started = w->written;
@@ -300,7 +300,9 @@ static int local_write_begin(local_writer *w, const char *key, const sherd_write
 		return shd_fail_nomem(err);
 	if (like)
 		shd_local_mode_of(w->store, like, &mode);
-	return shd_local_temp_open(w->store, key, options->mode == SHERD_WRITE_REPLACE, 0, &mode, &w->temp, err);
+	TRY(shd_local_temp_open(w->store, key, options->mode == SHERD_WRITE_REPLACE, 0, &mode, &w->temp, err));
+	w->temp.fleeting = options->fleeting && options->mode == SHERD_WRITE_NEW;
+	return SHERD_OK;
 }
 
 int shd_local_write(sherd_writer **out, sherd_store *store, const char *key, const sherd_write_options *options,

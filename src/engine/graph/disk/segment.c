@@ -57,6 +57,7 @@ static int open_rows(graph_segment *s, const graph_place *place, sherd_error *er
 		return shd_fail(err, SHERD_ECORRUPT, "size-mismatch", "%" PRIu64 " bytes, the manifest says %" PRIu64,
 		                size, about->bytes);
 	TRY(shd_rfdb_segment_open(data, (size_t)size, &s->rows, err));
+	sherd_reader_advise(s->reader, 0, size, SHERD_ADVICE_APART);
 	return disk_segment_check_head(s, about, err);
 }
 
@@ -80,10 +81,28 @@ int shd_graph_segment_open_index(graph_segment *s, const graph_place *place, she
 	if (rc == SHERD_ENOMEM)
 		return shd_fail_nomem(err);
 	if (rc == SHERD_OK && disk_segment_fits(s, &s->sidecar)) {
+		sherd_reader_advise(s->index_reader, 0, s->sidecar.size, SHERD_ADVICE_APART);
 		atomic_store(&s->index, &s->sidecar);
 		atomic_store(&s->ready, s->sidecar.sorted ? GRAPH_BY_ID : 0);
 	}
 	return SHERD_OK;
+}
+
+void shd_graph_segment_sorted(graph_segment *s)
+{
+	s->built_index = (shd_rfdb_sidecar){.kind = s->rows.kind, .sorted = true, .rows = s->rows.rows};
+	atomic_store(&s->index, &s->built_index);
+	atomic_store(&s->ready, GRAPH_BY_ID);
+}
+
+void shd_graph_segment_scan(const graph_segment *s)
+{
+	sherd_reader_advise(s->reader, 0, s->rows.size, SHERD_ADVICE_ONWARD);
+}
+
+void shd_graph_segment_scanned(const graph_segment *s)
+{
+	sherd_reader_advise(s->reader, 0, s->rows.size, SHERD_ADVICE_APART);
 }
 
 static bool ascends(const shd_rfdb_texts *t)
@@ -238,7 +257,7 @@ static int disk_segment_build(graph_segment *s, sherd_error *err)
 static int disk_segment_prepare(graph_segment *s, unsigned ready, unsigned part, sherd_error *err)
 {
 	const shd_rfdb_sidecar *x = atomic_load(&s->index);
-	if (!x || !disk_segment_is_whole(x, part & ~ready))
+	if (!x || !x->data || !disk_segment_is_whole(x, part & ~ready))
 		return disk_segment_build(s, err);
 	if (part & ~ready & GRAPH_BY_DST)
 		TRY(make_fences(s, x, err));
@@ -415,4 +434,16 @@ int shd_graph_segment_edge(const graph_segment *s, const shd_rfdb_edge_key *key,
 		}
 	}
 	return 0;
+}
+
+int shd_graph_segment_edge_from(const graph_segment *s, const shd_rfdb_edge_key *key, uint64_t *row, sherd_error *err)
+{
+	const shd_rfdb_sidecar *x;
+	TRY(shd_graph_segment_index(s, GRAPH_BY_ID, &x, err));
+	if (!x->sorted)
+		return shd_graph_segment_edge(s, key, row, err);
+	uint64_t from = *row, to = from;
+	while (to < s->rows.rows && to - from < MANY_EDGES && shd_rfdb_segment_id(&s->rows, to) == key->src)
+		to++;
+	return to - from < MANY_EDGES ? search(s, from, to, key, row) : shd_graph_segment_edge(s, key, row, err);
 }

@@ -22,6 +22,9 @@ typedef struct graph_segment {
 	uint32_t shard;
 	bool level1;
 	uint64_t age;                    /* within L0: higher is newer */
+	bool young;                      /* spilled since the version */
+	bool piece;                      /* the same, and to be merged before there is a version */
+	size_t file_count;               /* of one that was just written */
 	bool types_sorted, files_sorted; /* the lists of the descriptor ascend: others may have written them */
 	size_t first; /* where the list that it is in begins its shard: what lies in between is newer */
 	shd_rfdb_segment rows;
@@ -59,7 +62,12 @@ int shd_graph_segment_open(graph_segment **out, const graph_place *place, const 
 int shd_graph_segment_open_rows(graph_segment **out, const graph_place *place, const shd_rfdb_descriptor *about,
                                 bool level1, sherd_error *err);
 int shd_graph_segment_open_index(graph_segment *s, const graph_place *place, sherd_error *err);
+/* One that was just written, and gets no sidecar: it is sorted, and that is all that is needed of it. */
+void shd_graph_segment_sorted(graph_segment *s);
 void shd_graph_segment_close(graph_segment *s); /* NULL is fine */
+/* All of it is about to be read in order; and no more. */
+void shd_graph_segment_scan(const graph_segment *s);
+void shd_graph_segment_scanned(const graph_segment *s);
 
 /* The slow way of the next one. */
 int shd_graph_segment_prepare(graph_segment *s, unsigned part, sherd_error *err);
@@ -83,6 +91,9 @@ int shd_graph_segment_node(const graph_segment *s, shd_u128 id, uint64_t *row, s
 int shd_graph_segment_sources(const graph_segment *s, shd_u128 src, shd_rfdb_run *out, sherd_error *err);
 /* The newest row with this key: 1, or 0. */
 int shd_graph_segment_edge(const graph_segment *s, const shd_rfdb_edge_key *key, uint64_t *row, sherd_error *err);
+
+/* The same, where *row is the first of the source if the segment is sorted. */
+int shd_graph_segment_edge_from(const graph_segment *s, const shd_rfdb_edge_key *key, uint64_t *row, sherd_error *err);
 
 /* The same of a segment that is not sorted, by a table of all keys. */
 int shd_graph_segment_newest(const graph_segment *s, const shd_rfdb_edge_key *key, uint64_t *row, sherd_error *err);

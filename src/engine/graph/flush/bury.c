@@ -12,22 +12,24 @@ static bool is_dead_node(const graph_view *v, shd_u128 id)
 
 int shd_graph_flush_has_node(const graph_flush *f, shd_u128 id, sherd_error *err)
 {
-	const graph_list *list = &f->graph->view.lists[SHD_RFDB_NODES];
-	int rc = 0;
-	for (size_t i = 0; i < list->count && !rc; i++) {
-		if (!f->merge[SHD_RFDB_NODES][i])
-			rc = shd_graph_list_has_node(list, i, id, err);
-	}
-	return rc;
+	SHD_DONE(shd_graph_spots_done) graph_spots spots;
+	TRY(shd_graph_view_spots(&f->graph->view, SHD_RFDB_NODES, id, &spots, err));
+	for (size_t i = 0; i < spots.count; i++)
+		if (!f->merge[SHD_RFDB_NODES][spots.items[i].place])
+			return 1;
+	return 0;
 }
 
 int shd_graph_flush_has_edge(const graph_flush *f, const shd_rfdb_edge_key *key, sherd_error *err)
 {
 	const graph_list *list = &f->graph->view.lists[SHD_RFDB_EDGES];
+	SHD_DONE(shd_graph_spots_done) graph_spots spots;
 	int rc = 0;
-	for (size_t i = 0; i < list->count && !rc; i++) {
-		if (!f->merge[SHD_RFDB_EDGES][i])
-			rc = shd_graph_list_has_edge(list, i, key, err);
+	TRY(shd_graph_view_spots(&f->graph->view, SHD_RFDB_EDGES, key->src, &spots, err));
+	for (size_t i = 0; i < spots.count && !rc; i++) {
+		graph_spot *spot = &spots.items[i];
+		if (!f->merge[SHD_RFDB_EDGES][spot->place])
+			rc = shd_graph_segment_edge_from(list->items[spot->place], key, &spot->row, err);
 	}
 	return rc;
 }

@@ -1,6 +1,6 @@
 /* engine/graph/flush/commit.c - the manifest of a new version, and the moment from which it counts. */
 #include "engine/graph/query/counts.h"
-#include "engine/graph/flush/flush.h"
+#include "engine/graph/flush/index.h"
 #include "engine/graph/flush/publish.h"
 
 #include <stdlib.h>
@@ -14,11 +14,13 @@ typedef struct next {
 	uint64_t version;
 	graph_view view;
 	shd_rfdb_descriptor_vec l0[2], l1[2];
+	graph_made_run run;
 } next;
 
 static void next_done(next *n)
 {
 	shd_graph_view_done(&n->view, false);
+	shd_graph_made_run_drop(&n->flush->graph->place, &n->run);
 	for (unsigned kind = 0; kind < 2; kind++) {
 		shd_vec_done(&n->l0[kind]);
 		shd_vec_done(&n->l1[kind]);
@@ -120,6 +122,24 @@ static int next_tombstones(next *n, sherd_error *err)
 	const shd_rfdb_ids nodes = {ids.items, ids.count};
 	const shd_rfdb_edge_keys edges = {keys.items, keys.count};
 	return shd_graph_view_bury(&n->view, &nodes, &edges, err);
+}
+
+/* The run that the version gets, and which segments runs cover then. */
+static int next_cover(next *n, sherd_error *err)
+{
+	sherd_graph *g = n->flush->graph;
+	SHD_AUTO_VEC graph_runs runs = {0};
+	if (n->flush->purpose != GRAPH_SPILL)
+		TRY(shd_graph_flush_index(n->flush, n->view.lists, &n->run, err));
+	if (n->run.run)
+		shd_vec_push(&runs, n->run.run);
+	shd_vec_append(&runs, g->runs.items, g->runs.count);
+	TRY(shd_vec_check(&runs, err));
+	if (!shd_vec_reserve(&g->runs, 1)) {
+		g->runs.failed = false;
+		return shd_fail_nomem(err);
+	}
+	return shd_graph_cover_make(&n->view.cover, n->view.lists, &runs, err);
 }
 
 static shd_rfdb_descriptors commit_list_of(const shd_rfdb_descriptor_vec *v)
@@ -239,6 +259,23 @@ static int commit_publish(const next *n, const shd_rfdb_manifest *full, sherd_er
 	return shd_graph_publish(g, n->version, &text, err);
 }
 
+/* Nodes that were spilled are noted, until there is a version of them. */
+static void take_fresh(const next *n)
+{
+	sherd_graph *g = n->flush->graph;
+	const graph_buffer *b = &g->buffer;
+	if (n->flush->purpose != GRAPH_SPILL) {
+		shd_graph_fresh_done(&g->fresh);
+		for (unsigned kind = 0; kind < 2; kind++)
+			for (size_t i = 0; i < g->view.lists[kind].count; i++)
+				g->view.lists[kind].items[i]->young = false;
+		return;
+	}
+	for (size_t i = 0; i < b->node_count; i++)
+		if (!b->nodes[i].dead)
+			shd_graph_fresh_add(&g->fresh, b->nodes[i].node.id);
+}
+
 /* Nothing in here can fail. */
 static void adopt(next *n)
 {
@@ -256,12 +293,14 @@ static void adopt(next *n)
 	g->view.one_shard = true;
 	g->view.placed = f->placed;
 	n->view = (graph_view){0};
+	shd_graph_made_run_adopt(g, &n->run);
 	for (size_t i = 0; i < f->targets.count; i++)
 		f->targets.items[i].made = NULL;
 	shd_graph_counts_done(&g->counts);
 	g->counts = f->counts;
 	f->counts = (graph_counts){0};
 	g->compaction = compaction;
+	take_fresh(n);
 	shd_graph_buffer_done(&g->buffer);
 	g->mode = f->purpose == GRAPH_SPILL ? GRAPH_AHEAD : GRAPH_WRITER;
 	if (f->purpose != GRAPH_SPILL)
@@ -295,10 +334,14 @@ static bool is_in_view(const sherd_graph *g, const shd_rfdb_file *file)
 
 void shd_graph_drop_spilled(sherd_graph *g, bool all)
 {
-	for (size_t i = 0; i < g->spilled.count && g->mode != GRAPH_BROKEN; i++)
-		if (all || !is_in_view(g, &g->spilled.items[i].file))
+	size_t kept = 0;
+	for (size_t i = 0; i < g->spilled.count && g->mode != GRAPH_BROKEN; i++) {
+		if (!all && is_in_view(g, &g->spilled.items[i].file))
+			g->spilled.items[kept++] = g->spilled.items[i];
+		else
 			shd_graph_remove_written(&g->place, &g->spilled.items[i]);
-	g->spilled.count = 0;
+	}
+	g->spilled.count = g->mode == GRAPH_AHEAD ? kept : 0;
 }
 
 static int flush_commit(next *n, sherd_error *err)
@@ -310,9 +353,14 @@ static int flush_commit(next *n, sherd_error *err)
 		TRY(commit_describe(n, kind, err));
 	}
 	TRY(next_tombstones(n, err));
+	TRY(next_cover(n, err));
 	if (n->flush->purpose == GRAPH_SPILL) {
 		TRY(note_spilled(n->flush, err));
+		if (!shd_graph_fresh_begin(&g->fresh))
+			return shd_fail_nomem(err);
 		adopt(n);
+		/* What was merged is not needed any more, and nobody has seen it. */
+		shd_graph_drop_spilled(g, false);
 		return SHERD_OK;
 	}
 	bool edit = g->buffer.only_updates && n->flush->purpose == GRAPH_COMMIT && g->mode == GRAPH_WRITER &&
@@ -325,6 +373,7 @@ static int flush_commit(next *n, sherd_error *err)
 	}
 	TRY(commit_publish(n, edit ? NULL : &m, err));
 	adopt(n);
+	shd_graph_made_run_clear(g, &n->run);
 	shd_graph_drop_spilled(g, false);
 	if (!edit)
 		shd_graph_publish_full(&g->place, &m, &full);

@@ -25,18 +25,6 @@ int shd_graph_emit_asks(const graph_flush *f, const graph_target *t, uint64_t nu
 	return hidden;
 }
 
-size_t *shd_graph_emit_others(const graph_flush *f, const graph_target *t, size_t *count)
-{
-	const graph_list *list = &f->graph->view.lists[t->kind];
-	graph_range r = shd_graph_list_shard(list, t->shard);
-	size_t *places = malloc((r.to - r.from + 1) * sizeof(*places));
-	*count = 0;
-	for (size_t i = r.from; places && i < r.to; i++)
-		if (!f->merge[t->kind][i])
-			places[(*count)++] = i;
-	return places;
-}
-
 typedef struct output {
 	sherd_writer *writer;
 	shd_sha256 sha256;
@@ -73,6 +61,10 @@ static int check_free(int rc, sherd_error *err)
 	return rc == SHERD_EEXIST ? shd_graph_head_fail(err) : rc;
 }
 
+/* Files that a descriptor lists. Manifests are read and written as a whole, and must not grow with the files of a
+ * graph; those of larger segments are in their zone maps and sidecars. */
+enum { MOST_LISTED = 256 };
+
 /* The segment as an object; about describes it, its texts in the arena. */
 static int store_segment(const graph_flush *f, graph_target *t, shd_rfdb_writer *w, shd_arena *arena,
                          shd_rfdb_descriptor *about, sherd_error *err)
@@ -84,12 +76,11 @@ static int store_segment(const graph_flush *f, graph_target *t, shd_rfdb_writer 
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
 	graph_key current; /* who may use that may use this */
 	TRY(shd_graph_place_key(p, SHD_RFDB_CURRENT, &current, err));
-	const sherd_write_options options = {
-		.size_hint = shd_rfdb_writer_size(w), .identity = t->segment, .like = current.text};
+	const sherd_write_options options = {.identity = t->segment, .like = current.text, .fleeting = t->is_piece};
 	*about = (shd_rfdb_descriptor){
 		.id = t->id, .kind = t->kind, .shard = t->shard, .rows = w->rows, .has_sha256 = true};
 	TRY(copy_texts(arena, w, SHD_RFDB_ZONE_TYPES, &about->types, err));
-	if (about->kind == SHD_RFDB_NODES)
+	if (about->kind == SHD_RFDB_NODES && w->zone[SHD_RFDB_ZONE_FILES].count <= MOST_LISTED)
 		TRY(copy_texts(arena, w, SHD_RFDB_ZONE_FILES, &about->files, err));
 	shd_rfdb_segment_name(about->shard, about->id, about->kind, name);
 	TRY(shd_graph_place_key(p, name, &key, err));
@@ -111,6 +102,15 @@ static int store_sidecar(const graph_flush *f, graph_target *t, const graph_segm
 	return check_free(shd_graph_place_write(&f->graph->place, name, &options, &text, err), err);
 }
 
+/* Rows of the version among others are not in the filter of what was spilled. */
+static bool all_young(const graph_flush *f, const graph_target *t)
+{
+	bool young = true;
+	for (size_t i = 0; i < t->merged.count; i++)
+		young = young && f->graph->view.lists[t->kind].items[t->merged.items[i]]->young;
+	return young;
+}
+
 static int store_target(const graph_flush *f, graph_target *t, shd_rfdb_writer *w, sherd_error *err)
 {
 	shd_rfdb_descriptor about;
@@ -121,9 +121,11 @@ static int store_target(const graph_flush *f, graph_target *t, shd_rfdb_writer *
 	/* The sidecar is built from what was stored. */
 	if (rc == SHERD_OK)
 		rc = shd_graph_segment_open_rows(&made, p, &about, f->purpose == GRAPH_COMPACT, err);
-	if (rc == SHERD_OK)
+	if (rc == SHERD_OK && t->is_piece)
+		shd_graph_segment_sorted(made);
+	if (rc == SHERD_OK && !t->is_piece)
 		rc = store_sidecar(f, t, made, err);
-	if (rc == SHERD_OK)
+	if (rc == SHERD_OK && !t->is_piece)
 		rc = shd_graph_segment_open_index(made, p, err);
 	if (rc < 0 || !made) {
 		shd_graph_segment_close(made);
@@ -131,6 +133,9 @@ static int store_target(const graph_flush *f, graph_target *t, shd_rfdb_writer *
 		return rc;
 	}
 	made->arena = arena;
+	made->young = f->purpose == GRAPH_SPILL && all_young(f, t);
+	made->piece = t->is_piece;
+	made->file_count = w->zone[SHD_RFDB_ZONE_FILES].count;
 	t->made = made;
 	return SHERD_OK;
 }
@@ -141,6 +146,10 @@ int shd_graph_flush_emit(graph_flush *f, graph_target *t, sherd_error *err)
 	if (t->rows >= (uint64_t)1 << GRAPH_ROW_BITS)
 		return shd_fail(err, SHERD_ELIMIT, "too-many-rows", "too many rows for one segment");
 	shd_rfdb_writer_init(&w, t->kind);
+	for (uint64_t n = 1; n <= t->merged.count; n++) {
+		size_t place;
+		shd_graph_segment_scan(shd_graph_emit_merged(f, t, n, &place));
+	}
 	int rc = t->kind == SHD_RFDB_NODES ? shd_graph_emit_nodes(f, t, &w, err) : shd_graph_emit_edges(f, t, &w, err);
 	if (rc == SHERD_OK && w.rows)
 		rc = store_target(f, t, &w, err);

@@ -17,9 +17,6 @@ const graph_segment *shd_graph_emit_merged(const graph_flush *f, const graph_tar
  */
 int shd_graph_emit_asks(const graph_flush *f, const graph_target *t, uint64_t number, sherd_error *err);
 
-/* The places of the shard's segments that stay, the newest first; free() them. NULL when memory is out. */
-size_t *shd_graph_emit_others(const graph_flush *f, const graph_target *t, size_t *count);
-
 /* Hand the live rows to the writer in order, and note in the target what becomes of tombstones and counts. */
 int shd_graph_emit_nodes(graph_flush *f, graph_target *t, shd_rfdb_writer *w, sherd_error *err);
 int shd_graph_emit_edges(graph_flush *f, graph_target *t, shd_rfdb_writer *w, sherd_error *err);

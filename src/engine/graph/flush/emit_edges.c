@@ -21,10 +21,8 @@ typedef struct emission {
 	shd_rfdb_writer *writer;
 	shd_rfdb_keyed *runs; /* the code of the first row of each */
 	size_t count;
-	bool *asks;     /* for each merged segment */
-	size_t *others; /* places of the shard's segments that stay */
-	size_t *near;   /* of those that may have edges of the source at hand */
-	size_t other_count, near_count;
+	bool *asks;          /* for each merged segment */
+	graph_spot_vec near; /* where segments of the shard that stay have edges of the source at hand */
 	SHD_VEC(candidate) candidates;
 	uint64_t unmetered; /* rows since progress was told */
 } emission;
@@ -170,8 +168,10 @@ static int stands_elsewhere(const emission *e, const shd_rfdb_edge_key *key, she
 	int rc = 0;
 	if (e->flush->scattered)
 		return shd_graph_flush_has_edge(e->flush, key, err);
-	for (size_t i = 0; i < e->near_count && !rc; i++)
-		rc = shd_graph_list_has_edge(list, e->near[i], key, err);
+	for (size_t i = 0; i < e->near.count && !rc; i++) {
+		uint64_t row = e->near.items[i].row;
+		rc = shd_graph_segment_edge_from(list->items[e->near.items[i].place], key, &row, err);
+	}
 	return rc;
 }
 
@@ -232,13 +232,31 @@ static int write_key(emission *e, const candidate *list, size_t count, sherd_err
 
 /* ---- all of it */
 
-static void find_near(emission *e, shd_u128 src)
+/* A source that the buffer adds has no edges yet, where every live edge has its source, and none is buried. */
+static bool is_new_source(const emission *e, shd_u128 src)
 {
-	const graph_list *list = &e->flush->graph->view.lists[SHD_RFDB_EDGES];
-	e->near_count = 0;
-	for (size_t i = 0; i < e->other_count; i++)
-		if (shd_rfdb_bloom_has(&list->blooms[e->others[i]], src))
-			e->near[e->near_count++] = e->others[i];
+	const graph_flush *f = e->flush;
+	if (!f->graph->view.placed || f->graph->view.dead_edge_count)
+		return false;
+	uint32_t at = shd_graph_ids_find(&f->graph->buffer.by_id, src);
+	return at != GRAPH_IDS_NONE && !f->graph->buffer.nodes[at].dead && !f->known[at];
+}
+
+/* Segments of the shard that stay and have edges of the source. */
+static int find_near(emission *e, shd_u128 src, sherd_error *err)
+{
+	const graph_flush *f = e->flush;
+	const graph_list *list = &f->graph->view.lists[SHD_RFDB_EDGES];
+	e->near.count = 0;
+	if (!list->count || is_new_source(e, src))
+		return SHERD_OK;
+	SHD_DONE(shd_graph_spots_done) graph_spots spots;
+	TRY(shd_graph_view_spots(&f->graph->view, SHD_RFDB_EDGES, src, &spots, err));
+	for (size_t i = 0; i < spots.count; i++)
+		if (list->items[spots.items[i].place]->shard == e->target->shard &&
+		    !f->merge[SHD_RFDB_EDGES][spots.items[i].place])
+			shd_vec_push(&e->near, spots.items[i]);
+	return shd_vec_check(&e->near, err);
 }
 
 /* Runs are asked for in another order than they lie in. */
@@ -270,7 +288,7 @@ static int write_source(emission *e, size_t from, size_t to, sherd_error *err)
 	size_t count = e->candidates.count;
 	if (count > 1)
 		sort(list, count);
-	find_near(e, src);
+	TRY(find_near(e, src, err));
 	for (size_t i = 0, next; i < count; i = next) {
 		for (next = i + 1; next < count && same_key(&list[i], &list[next]); next++)
 			;
@@ -313,18 +331,13 @@ static int emit_edges_emit(emission *e, sherd_error *err)
 
 int shd_graph_emit_edges(graph_flush *f, graph_target *t, shd_rfdb_writer *w, sherd_error *err)
 {
-	graph_range r = shd_graph_list_shard(&f->graph->view.lists[SHD_RFDB_EDGES], t->shard);
-	size_t segments = r.to - r.from + 1;
 	emission e = {.flush = f, .target = t, .writer = w};
 	e.runs = shd_large_alloc((size_t)(t->rows + 1) * sizeof(*e.runs));
 	e.asks = calloc(t->merged.count + 1, sizeof(*e.asks));
-	e.others = shd_graph_emit_others(f, t, &e.other_count);
-	e.near = calloc(segments, sizeof(*e.near));
-	int rc = e.runs && e.asks && e.others && e.near ? emit_edges_emit(&e, err) : shd_fail_nomem(err);
+	int rc = e.runs && e.asks ? emit_edges_emit(&e, err) : shd_fail_nomem(err);
 	free(e.runs);
 	free(e.asks);
-	free(e.others);
-	free(e.near);
+	shd_vec_done(&e.near);
 	shd_vec_done(&e.candidates);
 	return rc;
 }

@@ -10,8 +10,6 @@ typedef struct emission {
 	graph_target *target;
 	shd_rfdb_keyed *rows;
 	size_t count;
-	size_t *others; /* places of the shard's segments that stay */
-	size_t other_count;
 } emission;
 
 /* Is the row to be looked at? What the buffer has for its id stands beside it after sorting, unless it is in another
@@ -97,22 +95,9 @@ static bool same_id(const shd_rfdb_keyed *a, const shd_rfdb_keyed *b)
 	return a->low == b->low && a->high == b->high;
 }
 
-/* The live row that a node of the buffer takes the place of, when it does not stand beside it: 1, or 0. */
-static int row_elsewhere(const emission *e, shd_u128 id, graph_row *out, sherd_error *err)
-{
-	const graph_view *v = &e->flush->graph->view;
-	int rc = 0;
-	if (e->flush->scattered || v->dead_node_count)
-		return shd_graph_view_node(v, id, out, err);
-	for (size_t i = 0; i < e->other_count && !rc; i++) {
-		out->segment = v->lists[SHD_RFDB_NODES].items[e->others[i]];
-		rc = shd_graph_list_node(&v->lists[SHD_RFDB_NODES], e->others[i], id, &out->row, err);
-	}
-	return rc;
-}
-
-/* Its type: 1, or 0. next: what stands beside it. */
-static int type_before(const emission *e, const shd_rfdb_keyed *next, shd_u128 id, shd_str *type, sherd_error *err)
+/* The type of the live row that a node of the buffer takes the place of: 1, or 0. next: what stands beside it. */
+static int type_before(const emission *e, const shd_rfdb_keyed *at, const shd_rfdb_keyed *next, shd_str *type,
+                       sherd_error *err)
 {
 	graph_row row = {0};
 	size_t place;
@@ -121,7 +106,9 @@ static int type_before(const emission *e, const shd_rfdb_keyed *next, shd_u128 i
 		row.segment = shd_graph_emit_merged(e->flush, e->target, next->row >> GRAPH_ROW_BITS, &place);
 		row.row = next->row & GRAPH_ROW_MASK;
 	} else {
-		rc = row_elsewhere(e, id, &row, err);
+		const graph_flush *f = e->flush;
+		const graph_new_node *node = &f->graph->buffer.nodes[at->row];
+		rc = f->known[at->row] ? shd_graph_view_node(&f->graph->view, node->node.id, &row, err) : 0;
 	}
 	return rc > 0 ? shd_rfdb_segment_text(&row.segment->rows, SHD_RFDB_NODE_TYPE, row.row, type) : rc;
 }
@@ -133,7 +120,7 @@ static int write_row(const emission *e, shd_rfdb_writer *w, size_t i, size_t to,
 	shd_str type;
 	TRY(read_node(e, e->rows[i].row, &node, err));
 	if (e->rows[i].row >> GRAPH_ROW_BITS == 0) {
-		int rc = type_before(e, to - i > 1 ? &e->rows[i + 1] : NULL, node.id, &type, err);
+		int rc = type_before(e, &e->rows[i], to - i > 1 ? &e->rows[i + 1] : NULL, &type, err);
 		TRY(rc);
 		if (rc)
 			shd_graph_tally_add(&e->target->counts, type, (uint64_t)-1);
@@ -157,8 +144,7 @@ int shd_graph_emit_nodes(graph_flush *f, graph_target *t, shd_rfdb_writer *w, sh
 {
 	emission e = {.flush = f, .target = t};
 	e.rows = shd_large_alloc((size_t)(t->rows + 1) * sizeof(*e.rows));
-	e.others = shd_graph_emit_others(f, t, &e.other_count);
-	int rc = e.rows && e.others ? emit_nodes_gather(&e, err) : shd_fail_nomem(err);
+	int rc = e.rows ? emit_nodes_gather(&e, err) : shd_fail_nomem(err);
 	if (rc == SHERD_OK)
 		rc = shd_rfdb_sort(e.rows, e.count, err);
 	if (rc == SHERD_OK)
@@ -166,6 +152,5 @@ int shd_graph_emit_nodes(graph_flush *f, graph_target *t, shd_rfdb_writer *w, sh
 	if (rc == SHERD_OK)
 		rc = write_rows(&e, w, err);
 	free(e.rows);
-	free(e.others);
 	return rc == SHERD_OK ? shd_meter_add(&f->meter, t->fresh_rows, err) : rc;
 }

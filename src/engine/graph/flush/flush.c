@@ -7,6 +7,13 @@
 
 #include <stdlib.h>
 
+graph_tuning shd_graph_tuning = {.run_rows = 1 << 20,
+                                 .run_some_rows = 1 << 16,
+                                 .run_segments = 48,
+                                 .full_nodes = 400000,
+                                 .full_edges = 2000000,
+                                 .full_files = 8000};
+
 graph_target *shd_graph_flush_target(graph_flush *f, uint32_t shard, shd_rfdb_kind kind)
 {
 	uint32_t *slot = &f->slots[(size_t)shard * 2 + kind];
@@ -188,6 +195,7 @@ static void flush_done(graph_flush *f)
 	free(f->merge[0]);
 	free(f->merge[1]);
 	free(f->node_shards);
+	free(f->known);
 	shd_vec_done(&f->dead_nodes);
 	shd_vec_done(&f->undead_nodes);
 	shd_vec_done(&f->dead_edges);

@@ -17,6 +17,7 @@ typedef struct graph_target {
 	uint64_t fresh_rows;            /* entries of the buffer in all */
 	SHD_VEC(size_t) merged;         /* places in the list of the view, ascending */
 	uint64_t rows;                  /* at most so many */
+	bool is_piece;                  /* it waits for others to be merged with */
 	shd_rfdb_id_vec unburied_nodes; /* keys with tombstones whose rows were left out */
 	graph_segment *made;            /* NULL when nothing was left to write */
 	graph_tally counts;             /* how the numbers of live records change; without nodes that are deleted */
@@ -37,6 +38,7 @@ typedef struct graph_flush {
 	uint32_t *slots;               /* for shard * 2 + kind: the target's place plus one, 0 when there is none */
 	bool *merge[2];                /* for each segment of the view: it goes into a target */
 	uint16_t *node_shards;         /* for each node of the buffer */
+	bool *known;                   /* the same: a segment may have rows of it */
 	uint32_t shards;
 	bool scattered; /* a key of the buffer may have rows in another shard: the buffer is settled, and asked */
 	bool placed;    /* of the version to come, as in the view */

@@ -17,43 +17,72 @@ static const graph_list *fold_list_of(const graph_flush *f, shd_rfdb_kind kind)
 	return &f->graph->view.lists[kind];
 }
 
-/* A load that is spilled piece by piece meets no readers on its way: its pieces wait until they are many, so that a row
- * is written twice and not once for every doubling. The flush takes what is left. */
-static bool waits(const graph_flush *f, const graph_target *t)
+/* A load that is spilled piece by piece meets no readers on its way: its pieces wait until they are enough for a
+ * segment that stays. So a row is written twice, however long the load, and the memory of a merge is bounded. A segment
+ * of nodes has at most 10,000 files then, unless one piece has: with more the real server needs a zone map that it does
+ * not make itself. */
+typedef struct pile {
+	uint64_t rows, bytes, files;
+	size_t pieces;
+} pile;
+
+static pile pile_of(const graph_flush *f, const graph_target *t)
 {
-	enum { MANY_PIECES = 12 };
 	const graph_list *list = fold_list_of(f, t->kind);
 	graph_range r = shd_graph_list_shard(list, t->shard);
-	size_t pieces = 0;
-	for (size_t i = r.from; i < r.to; i++)
-		pieces += list->items[i]->rows.rows < MOST_MERGED / 2 &&
-		          list->items[i]->rows.size < MOST_MERGED_BYTES / 2;
-	return f->purpose == GRAPH_SPILL && pieces < MANY_PIECES;
+	pile p = {.rows = t->fresh_rows};
+	for (size_t i = r.from; i < r.to; i++) {
+		const graph_segment *s = list->items[i];
+		if (!s->piece)
+			continue;
+		p.rows += s->rows.rows;
+		p.bytes += s->rows.size;
+		p.files += s->file_count;
+		p.pieces++;
+	}
+	return p;
+}
+
+static bool is_full(const graph_target *t, const pile *p)
+{
+	const graph_tuning *full = &shd_graph_tuning;
+	return p->rows >= (t->kind == SHD_RFDB_NODES ? full->full_nodes : full->full_edges) ||
+	       p->files >= full->full_files || p->bytes >= MOST_MERGED_BYTES;
+}
+
+/* The pieces of a shard go into its target; what is in front of them was merged before. */
+static void fold_pieces(graph_flush *f, graph_target *t)
+{
+	const graph_list *list = fold_list_of(f, t->kind);
+	graph_range r = shd_graph_list_shard(list, t->shard);
+	const pile p = pile_of(f, t);
+	t->is_piece = f->purpose == GRAPH_SPILL && !is_full(t, &p);
+	for (size_t i = r.from; i < r.to && !t->is_piece; i++)
+		if (list->items[i]->piece)
+			f->merge[t->kind][i] = true;
 }
 
 /* The flush after a load: shards that it has pieces for, but no records any more, are looked at too. */
 static int call_pieces(graph_flush *f, sherd_error *err)
 {
-	for (size_t i = 0; i < f->graph->spilled.count; i++) {
-		const shd_rfdb_file *file = &f->graph->spilled.items[i].file;
-		graph_range r = shd_graph_list_shard(fold_list_of(f, file->kind), file->shard);
-		if (r.to - r.from > 1 && !shd_graph_flush_target(f, file->shard, file->kind))
-			return shd_fail_nomem(err);
-	}
+	for (unsigned kind = 0; kind < 2; kind++)
+		for (size_t i = 0; i < fold_list_of(f, kind)->count; i++) {
+			const graph_segment *s = fold_list_of(f, kind)->items[i];
+			if (s->piece && !shd_graph_flush_target(f, s->shard, kind))
+				return shd_fail_nomem(err);
+		}
 	return SHERD_OK;
 }
 
-/* The newest first: a segment is taken if it has at most twice the rows that were taken before it, or if pieces of a
- * load have waited for this. What would become too large is left to compaction. */
+/* The newest first: a segment is taken if it has at most twice the rows that were taken before it. What would become
+ * too large is left to compaction. */
 static void fold_shard(graph_flush *f, const graph_target *t)
 {
 	const graph_list *list = fold_list_of(f, t->kind);
 	graph_range r = shd_graph_list_shard(list, t->shard);
-	bool *merge = f->merge[t->kind], load = f->purpose == GRAPH_SPILL || f->graph->mode == GRAPH_AHEAD;
+	bool *merge = f->merge[t->kind];
 	uint64_t rows = t->fresh_rows, bytes = 0;
 	size_t taken = 0, last = 0;
-	if (waits(f, t))
-		return;
 	for (size_t i = r.from; i < r.to; i++) {
 		rows += merge[i] ? list->items[i]->rows.rows : 0;
 		bytes += merge[i] ? list->items[i]->rows.size : 0;
@@ -63,8 +92,7 @@ static void fold_shard(graph_flush *f, const graph_target *t)
 		const shd_rfdb_segment *s = &list->items[i]->rows;
 		if (merge[i])
 			continue;
-		if ((s->rows / 2 > rows && !load) || s->rows + rows > MOST_MERGED ||
-		    s->size + bytes > MOST_MERGED_BYTES)
+		if (s->rows / 2 > rows || s->rows + rows > MOST_MERGED || s->size + bytes > MOST_MERGED_BYTES)
 			break;
 		merge[i] = true;
 		rows += s->rows;
@@ -168,10 +196,15 @@ int shd_graph_flush_fold(graph_flush *f, sherd_error *err)
 			f->merge[kind][i] = true;
 	if (f->purpose != GRAPH_COMPACT && has_many_tombstones(f))
 		TRY(fold_buried(f, err));
-	if (f->graph->mode == GRAPH_AHEAD && f->purpose != GRAPH_SPILL && !f->graph->loading)
+	bool load = f->purpose == GRAPH_SPILL || f->graph->mode == GRAPH_AHEAD;
+	if (load && f->purpose != GRAPH_SPILL)
 		TRY(call_pieces(f, err));
-	for (size_t i = 0; i < f->targets.count && !f->graph->loading; i++)
-		fold_shard(f, &f->targets.items[i]);
+	for (size_t i = 0; i < f->targets.count; i++) {
+		if (load)
+			fold_pieces(f, &f->targets.items[i]);
+		else
+			fold_shard(f, &f->targets.items[i]);
+	}
 	TRY(hand_over(f, SHD_RFDB_NODES, err));
 	TRY(hand_over(f, SHD_RFDB_EDGES, err));
 	for (size_t i = 0; i < f->targets.count; i++) {

@@ -72,29 +72,43 @@ static int place_nodes(graph_flush *f, sherd_error *err)
 	return SHERD_OK;
 }
 
-/* Nodes of the buffer with rows in another shard than theirs. Mostly there are none, but every segment has to be asked
- * for each node: all workers do that, a part each. */
+/* Which nodes of the buffer have rows in segments, and in another shard than theirs. Mostly there are none, but all of
+ * them are asked for: all workers do that, a part each. */
 typedef struct asking {
-	const graph_flush *flush;
+	graph_flush *flush;
 	bool *moved; /* for each node */
 } asking;
 
 enum { PART = 2048 };
 
+static int ask_for_node(const asking *a, size_t n, sherd_error *err)
+{
+	const sherd_graph *g = a->flush->graph;
+	const graph_new_node *node = &g->buffer.nodes[n];
+	SHD_DONE(shd_graph_spots_done) graph_spots spots = {.items = spots.few};
+	if (node->dead) {
+		a->flush->known[n] = true;
+		return SHERD_OK;
+	}
+	/* What was spilled since the version is asked for only where it may have the node. */
+	TRY(shd_graph_fresh_is_new(&g->fresh, node->node.id)
+	            ? shd_graph_view_old_spots(&g->view, node->node.id, &spots, err)
+	            : shd_graph_view_spots(&g->view, SHD_RFDB_NODES, node->node.id, &spots, err));
+	a->flush->known[n] = spots.count > 0;
+	for (size_t i = 0; i < spots.count; i++) {
+		uint32_t shard = g->view.lists[SHD_RFDB_NODES].items[spots.items[i].place]->shard;
+		a->moved[n] = a->moved[n] || shard != a->flush->node_shards[n];
+	}
+	return SHERD_OK;
+}
+
 static int ask_for_some(void *arg, size_t index, sherd_error *err)
 {
 	const asking *a = arg;
 	const graph_buffer *b = &a->flush->graph->buffer;
-	const graph_list *list = &a->flush->graph->view.lists[SHD_RFDB_NODES];
 	size_t to = b->node_count - index * PART < PART ? b->node_count : (index + 1) * PART;
-	for (size_t n = index * PART; n < to; n++) {
-		int rc = 0;
-		for (size_t i = 0; i < list->count && !rc && !b->nodes[n].dead; i++)
-			if (list->items[i]->shard != a->flush->node_shards[n])
-				rc = shd_graph_list_has_node(list, i, b->nodes[n].node.id, err);
-		TRY(rc);
-		a->moved[n] = rc > 0;
-	}
+	for (size_t n = index * PART; n < to; n++)
+		TRY(ask_for_node(a, n, err));
 	return SHERD_OK;
 }
 
@@ -102,25 +116,26 @@ static int ask_for_some(void *arg, size_t index, sherd_error *err)
 static int evict_node(graph_flush *f, shd_u128 id, uint32_t shard, sherd_error *err)
 {
 	const graph_list *list = &f->graph->view.lists[SHD_RFDB_NODES];
-	for (size_t i = 0; i < list->count; i++) {
-		if (list->items[i]->shard == shard || f->merge[SHD_RFDB_NODES][i])
-			continue;
-		int rc = shd_graph_list_has_node(list, i, id, err);
-		TRY(rc);
-		f->merge[SHD_RFDB_NODES][i] = rc > 0;
-	}
+	SHD_DONE(shd_graph_spots_done) graph_spots spots;
+	TRY(shd_graph_view_spots(&f->graph->view, SHD_RFDB_NODES, id, &spots, err));
+	for (size_t i = 0; i < spots.count; i++)
+		if (list->items[spots.items[i].place]->shard != shard)
+			f->merge[SHD_RFDB_NODES][spots.items[i].place] = true;
 	return SHERD_OK;
 }
 
 static int evict_edge(graph_flush *f, const shd_rfdb_edge_key *key, uint32_t shard, sherd_error *err)
 {
 	const graph_list *list = &f->graph->view.lists[SHD_RFDB_EDGES];
-	for (size_t i = 0; i < list->count; i++) {
-		if (list->items[i]->shard == shard || f->merge[SHD_RFDB_EDGES][i])
+	SHD_DONE(shd_graph_spots_done) graph_spots spots;
+	TRY(shd_graph_view_spots(&f->graph->view, SHD_RFDB_EDGES, key->src, &spots, err));
+	for (size_t i = 0; i < spots.count; i++) {
+		graph_spot *spot = &spots.items[i];
+		if (list->items[spot->place]->shard == shard || f->merge[SHD_RFDB_EDGES][spot->place])
 			continue;
-		int rc = shd_graph_list_has_edge(list, i, key, err);
+		int rc = shd_graph_segment_edge_from(list->items[spot->place], key, &spot->row, err);
 		TRY(rc);
-		f->merge[SHD_RFDB_EDGES][i] = rc > 0;
+		f->merge[SHD_RFDB_EDGES][spot->place] = rc > 0;
 	}
 	return SHERD_OK;
 }
@@ -175,7 +190,8 @@ static int route_nodes(graph_flush *f, sherd_error *err)
 	const graph_buffer *b = &f->graph->buffer;
 	SHD_AUTO_FREE bool *moved = calloc(b->node_count + 1, sizeof(*moved));
 	asking a = {.flush = f, .moved = moved};
-	if (!moved)
+	f->known = calloc(b->node_count + 1, sizeof(*f->known));
+	if (!moved || !f->known)
 		return shd_fail_nomem(err);
 	TRY(shd_pool_run(f->graph->pool, (b->node_count + PART - 1) / PART, ask_for_some, &a, err));
 	for (size_t i = 0; i < b->node_count; i++)
@@ -218,14 +234,14 @@ static bool is_any_buried(const graph_flush *f, size_t from, size_t to)
 static int has_stray_edges(const graph_flush *f, size_t from, size_t to, uint32_t shard, sherd_error *err)
 {
 	const graph_list *list = &f->graph->view.lists[SHD_RFDB_EDGES];
-	shd_u128 src = f->graph->buffer.edges[from].key.src;
-	shd_rfdb_run run = {0};
+	SHD_DONE(shd_graph_spots_done) graph_spots spots = {.items = spots.few};
 	if (f->graph->view.placed && !is_any_buried(f, from, to))
 		return 0;
-	for (size_t i = 0; i < list->count && !run.count; i++)
-		if (list->items[i]->shard != shard && shd_rfdb_bloom_has(&list->blooms[i], src))
-			TRY(shd_graph_segment_sources(list->items[i], src, &run, err));
-	return run.count > 0;
+	TRY(shd_graph_view_spots(&f->graph->view, SHD_RFDB_EDGES, f->graph->buffer.edges[from].key.src, &spots, err));
+	for (size_t i = 0; i < spots.count; i++)
+		if (list->items[spots.items[i].place]->shard != shard)
+			return 1;
+	return 0;
 }
 
 enum { AHEAD = 48 }; /* edges: about ten sources */

@@ -237,6 +237,31 @@ static bool is_named(const collection *c, uint64_t id)
 	return c->segments.count && bsearch(&id, c->segments.items, c->segments.count, sizeof(id), gc_compare) != NULL;
 }
 
+/* Does a run have a segment that something names? One that cannot be used is of no use to anybody. */
+static bool run_serves(collection *c, uint64_t number)
+{
+	graph_run *r = NULL;
+	bool serves = false;
+	if (shd_graph_run_open(&r, &c->graph->place, number, NULL) < 0)
+		return true;
+	for (size_t i = 0; r && i < r->head.member_count && !serves; i++)
+		serves = is_named(c, r->head.members[i].id);
+	shd_graph_run_close(r);
+	return serves;
+}
+
+static bool see_run(void *arg, const char *name, const sherd_stat *stat)
+{
+	collection *c = arg;
+	uint64_t number;
+	if (!shd_rfdb_run_parse(shd_str_of(name), &number) || c->unknown || run_serves(c, number))
+		return true;
+	shd_graph_note(&c->doomed, name, stat);
+	c->result.bytes += stat->size;
+	c->result.files++;
+	return !c->doomed.failed;
+}
+
 static bool see_file(void *arg, const char *name, const sherd_stat *stat)
 {
 	collection *c = arg;
@@ -256,6 +281,7 @@ static int note_files(collection *c, sherd_error *err)
 		qsort(c->segments.items, c->segments.count, sizeof(uint64_t), gc_compare);
 	TRY(shd_graph_place_list(&c->graph->place, SHD_RFDB_CLAIM, see_file, c, err));
 	TRY(shd_graph_place_list(&c->graph->place, SHD_RFDB_SEGMENTS, see_file, c, err));
+	TRY(shd_graph_place_list(&c->graph->place, SHD_RFDB_RUNS, see_run, c, err));
 	TRY(shd_graph_place_list(&c->graph->place, STAGING, see_file, c, err));
 	return shd_buf_check(&c->doomed, err);
 }

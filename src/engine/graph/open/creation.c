@@ -26,7 +26,7 @@ static bool is_part(const char *name)
 	uint64_t number, version;
 	bool edit;
 	return shd_rfdb_manifest_parse(s, &version, &edit) || shd_rfdb_held_parse(s, &version, &number) ||
-	       shd_rfdb_file_parse(s, &file);
+	       shd_rfdb_file_parse(s, &file) || shd_rfdb_run_parse(s, &number);
 }
 
 static const char *const documents[] = {SHD_RFDB_INDEX, SHD_RFDB_PLAN, SHD_RFDB_CONFIG};

@@ -79,6 +79,8 @@ static int open_view(sherd_graph *g, sherd_error *err)
 	const shd_rfdb_manifest *m = &g->loaded.manifest;
 	TRY(open_list(g, SHD_RFDB_NODES, &m->nodes, &m->l1_nodes, err));
 	TRY(open_list(g, SHD_RFDB_EDGES, &m->edges, &m->l1_edges, err));
+	TRY(shd_graph_runs_open(&g->runs, &g->place, err));
+	TRY(shd_graph_cover_make(&g->view.cover, g->view.lists, &g->runs, err));
 	g->view.one_shard = m->counts.known;
 	g->view.placed = m->counts.known && m->counts.placed;
 	return shd_graph_view_bury(&g->view, &m->dead_nodes, &m->dead_edges, err);
@@ -103,6 +105,7 @@ static int open_version(sherd_graph *g, uint64_t version, sherd_error *err)
 static void forget_view(sherd_graph *g)
 {
 	shd_graph_view_done(&g->view, true);
+	shd_graph_runs_done(&g->runs);
 	shd_graph_version_done(&g->loaded);
 	shd_graph_counts_done(&g->counts);
 }
@@ -314,7 +317,6 @@ int shd_graph_open_creation(sherd_graph **out, const graph_place *p, const graph
 		return shd_fail_nomem(err);
 	TRY(shd_graph_place_copy(&g->place, p, err));
 	g->head = *head;
-	g->loading = true;
 	TRY(open_version(g, 1, err));
 	TRY(read_plan(g, err));
 	*out = TAKE(g);
@@ -350,6 +352,7 @@ void sherd_graph_close(sherd_graph *g)
 	shd_graph_drop_spilled(g, true);
 	forget_version(g);
 	shd_vec_done(&g->spilled);
+	shd_graph_fresh_done(&g->fresh);
 	shd_rfdb_plan_done(&g->plan);
 	shd_graph_place_done(&g->place);
 	pthread_mutex_destroy(&g->counting);

@@ -41,6 +41,33 @@ static int try_row(walk *w, size_t i, bool plain, uint64_t row, sherd_error *err
 	return SHERD_OK;
 }
 
+/* Rows of a source, of a segment that is sorted, from the first one on. */
+static int from_spot(walk *w, const graph_spot *spot, shd_u128 id, sherd_error *err)
+{
+	const graph_segment *segment = w->graph->view.lists[SHD_RFDB_EDGES].items[spot->place];
+	const shd_rfdb_sidecar *x;
+	shd_rfdb_run run = {.first = spot->row};
+	TRY(shd_graph_segment_index(segment, GRAPH_BY_ID, &x, err));
+	while (x->sorted && run.first + run.count < segment->rows.rows &&
+	       shd_rfdb_segment_id(&segment->rows, run.first + run.count) == id)
+		run.count++;
+	if (!x->sorted)
+		TRY(shd_graph_segment_sources(segment, id, &run, err));
+	bool plain = shd_graph_view_is_plain(&w->graph->view, SHD_RFDB_EDGES, spot->place);
+	for (uint64_t k = 0; k < run.count && !w->stopped; k++)
+		TRY(try_row(w, spot->place, plain, shd_rfdb_run_at(&run, k), err));
+	return SHERD_OK;
+}
+
+static int from_spots(walk *w, shd_u128 id, sherd_error *err)
+{
+	SHD_DONE(shd_graph_spots_done) graph_spots spots;
+	TRY(shd_graph_view_spots(&w->graph->view, SHD_RFDB_EDGES, id, &spots, err));
+	for (size_t i = 0; i < spots.count && !w->stopped; i++)
+		TRY(from_spot(w, &spots.items[i], id, err));
+	return SHERD_OK;
+}
+
 static int from_segment(walk *w, size_t i, shd_u128 id, sherd_error *err)
 {
 	const graph_segment *segment = w->graph->view.lists[SHD_RFDB_EDGES].items[i];
@@ -113,8 +140,46 @@ static int to_segments(walk *w, shd_u128 id, sherd_error *err)
 	return SHERD_OK;
 }
 
+static int to_bare(walk *w, size_t place, shd_u128 id, sherd_error *err)
+{
+	const graph_list *list = &w->graph->view.lists[SHD_RFDB_EDGES];
+	lead l = {.item = place};
+	if (!shd_graph_segment_filters(list->items[place]) && !shd_rfdb_bloom_has(&list->dst_blooms[place], id))
+		return SHERD_OK;
+	TRY(shd_graph_segment_aim(list->items[place], id, err));
+	return shd_graph_segment_near(list->items[place], id, &l.near) ? to_segment(w, &l, id, err) : SHERD_OK;
+}
+
+/* Rows that runs lead to, and those of segments that none covers, in the order of the segments. */
+static int to_spots(walk *w, shd_u128 id, const graph_spot_vec *spots, sherd_error *err)
+{
+	const graph_view *v = &w->graph->view;
+	size_t at = 0;
+	for (size_t i = 0; i <= v->cover.bare_count[SHD_RFDB_EDGES] && !w->stopped; i++) {
+		bool last = i == v->cover.bare_count[SHD_RFDB_EDGES];
+		size_t until = last ? SIZE_MAX : v->cover.bare[SHD_RFDB_EDGES][i];
+		for (; at < spots->count && spots->items[at].place < until && !w->stopped; at++)
+			TRY(try_row(w, spots->items[at].place,
+			            shd_graph_view_is_plain(v, SHD_RFDB_EDGES, spots->items[at].place),
+			            spots->items[at].row, err));
+		if (!last && !w->stopped)
+			TRY(to_bare(w, until, id, err));
+	}
+	return SHERD_OK;
+}
+
+static int to_all(walk *w, shd_u128 id, sherd_error *err)
+{
+	SHD_AUTO_VEC graph_spot_vec spots = {0};
+	int rc = shd_graph_cover_destinations(&w->graph->view, id, &spots, err);
+	TRY(rc);
+	return rc ? to_spots(w, id, &spots, err) : to_segments(w, id, err);
+}
+
 static int from_segments(walk *w, shd_u128 id, sherd_error *err)
 {
+	if (shd_graph_cover_holds(&w->graph->view.cover))
+		return from_spots(w, id, err);
 	for (size_t i = 0; i < w->graph->view.lists[SHD_RFDB_EDGES].count && !w->stopped; i++)
 		TRY(from_segment(w, i, id, err));
 	return SHERD_OK;
@@ -133,7 +198,7 @@ int shd_graph_each_edge(const sherd_graph *g, shd_u128 id, bool incoming, const 
 {
 	walk w = {.graph = g, .types = types, .each = each, .arg = arg};
 	TRY(shd_graph_settle(g, err));
-	int rc = incoming ? to_segments(&w, id, err) : from_segments(&w, id, err);
+	int rc = incoming ? to_all(&w, id, err) : from_segments(&w, id, err);
 	TRY(shd_graph_view_settle(&g->view, rc, err));
 	if (!g->buffer.edge_count || w.stopped)
 		return SHERD_OK;
@@ -178,6 +243,18 @@ static int by_type(walk *w, size_t i, sherd_error *err)
 	return SHERD_OK;
 }
 
+static int every_row(walk *w, size_t i, sherd_error *err)
+{
+	const graph_segment *segment = w->graph->view.lists[SHD_RFDB_EDGES].items[i];
+	bool plain = shd_graph_view_is_plain(&w->graph->view, SHD_RFDB_EDGES, i);
+	int rc = SHERD_OK;
+	shd_graph_segment_scan(segment);
+	for (uint64_t row = 0; row < segment->rows.rows && !w->stopped && rc == SHERD_OK; row++)
+		rc = try_row(w, i, plain, row, err);
+	shd_graph_segment_scanned(segment);
+	return rc;
+}
+
 static int in_segments(walk *w, sherd_error *err)
 {
 	const graph_list *list = &w->graph->view.lists[SHD_RFDB_EDGES];
@@ -188,9 +265,7 @@ static int in_segments(walk *w, sherd_error *err)
 			TRY(by_type(w, i, err));
 			continue;
 		}
-		bool plain = shd_graph_view_is_plain(&w->graph->view, SHD_RFDB_EDGES, i);
-		for (uint64_t row = 0; row < list->items[i]->rows.rows && !w->stopped; row++)
-			TRY(try_row(w, i, plain, row, err));
+		TRY(every_row(w, i, err));
 	}
 	return SHERD_OK;
 }

@@ -146,6 +146,18 @@ static int by_prefix(search *s, size_t i, sherd_error *err)
 	return SHERD_OK;
 }
 
+static int every_row(search *s, size_t i, sherd_error *err)
+{
+	const graph_segment *segment = s->graph->view.lists[SHD_RFDB_NODES].items[i];
+	bool plain = shd_graph_view_is_plain(&s->graph->view, SHD_RFDB_NODES, i);
+	int rc = SHERD_OK;
+	shd_graph_segment_scan(segment);
+	for (uint64_t row = 0; row < segment->rows.rows && !s->stopped && rc == SHERD_OK; row++)
+		rc = try_row(s, i, plain, row, err);
+	shd_graph_segment_scanned(segment);
+	return rc;
+}
+
 static int search_segment(search *s, size_t i, sherd_error *err)
 {
 	const graph_segment *segment = s->graph->view.lists[SHD_RFDB_NODES].items[i];
@@ -159,10 +171,7 @@ static int search_segment(search *s, size_t i, sherd_error *err)
 		return try_rows(s, i, &rows, err);
 	if (s->count)
 		return by_prefix(s, i, err);
-	bool plain = shd_graph_view_is_plain(&s->graph->view, SHD_RFDB_NODES, i);
-	for (uint64_t row = 0; row < segment->rows.rows && !s->stopped; row++)
-		TRY(try_row(s, i, plain, row, err));
-	return SHERD_OK;
+	return every_row(s, i, err);
 }
 
 static bool fits_fresh(const search *s, const shd_rfdb_node *n)
@@ -198,8 +207,57 @@ static int search_buffer(search *s, const sherd_graph_query *query, sherd_error 
 	return SHERD_OK;
 }
 
+/* By the name, or the file, whichever has fewer rows: 1, or 0 when neither is given in whole, or no run can tell. */
+static int find_spots(const search *s, graph_spot_vec *out, sherd_error *err)
+{
+	int found = 0;
+	for (size_t i = 0; i < s->count; i++) {
+		SHD_AUTO_VEC graph_spot_vec spots = {0};
+		const condition *c = &s->list[i];
+		if (c->prefix || c->part == GRAPH_BY_TYPE)
+			continue;
+		int rc = shd_graph_cover_texts(&s->graph->view,
+		                               c->part == GRAPH_BY_NAME ? SHD_RFDB_RUN_NAMES : SHD_RFDB_RUN_FILES,
+		                               c->text, &spots, err);
+		if (rc <= 0)
+			return rc;
+		if (found && out->count <= spots.count)
+			continue;
+		const graph_spot_vec kept = *out;
+		*out = spots;
+		spots = kept;
+		found = 1;
+	}
+	return found;
+}
+
+/* Rows that runs lead to, and those of segments that none covers, in the order of the segments. */
+static int search_spots(search *s, const graph_spot_vec *spots, sherd_error *err)
+{
+	const graph_view *v = &s->graph->view;
+	size_t at = 0;
+	for (size_t i = 0; i <= v->cover.bare_count[SHD_RFDB_NODES] && !s->stopped; i++) {
+		bool last = i == v->cover.bare_count[SHD_RFDB_NODES];
+		size_t until = last ? SIZE_MAX : v->cover.bare[SHD_RFDB_NODES][i];
+		for (; at < spots->count && spots->items[at].place < until && !s->stopped; at++)
+			TRY(try_row(s, spots->items[at].place,
+			            shd_graph_view_is_plain(v, SHD_RFDB_NODES, spots->items[at].place),
+			            spots->items[at].row, err));
+		if (!last && !s->stopped)
+			TRY(search_segment(s, until, err));
+	}
+	return SHERD_OK;
+}
+
 static int search_all(search *s, const sherd_graph_query *query, sherd_error *err)
 {
+	SHD_AUTO_VEC graph_spot_vec spots = {0};
+	int covered = find_spots(s, &spots, err);
+	TRY(covered);
+	if (covered) {
+		TRY(search_spots(s, &spots, err));
+		return search_buffer(s, query, err);
+	}
 	for (size_t i = 0; i < s->graph->view.lists[SHD_RFDB_NODES].count && !s->stopped; i++)
 		TRY(search_segment(s, i, err));
 	return search_buffer(s, query, err);

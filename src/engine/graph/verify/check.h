@@ -60,6 +60,8 @@ void shd_graph_checking_done(graph_checking *c);
 int shd_graph_checking_tell(graph_checking *c, sherd_report *found, bool given_up, sherd_error *err);
 /* All that were noted, by the pool. */
 int shd_graph_checking_segments(graph_checking *c, sherd_error *err);
+/* Every run that is there, after the segments. */
+int shd_graph_checking_runs(graph_checking *c, sherd_error *err);
 /* Are no keys of a kind in two shards? */
 int shd_graph_checking_apart(graph_checking *c, const graph_view *v, shd_rfdb_kind kind, sherd_error *err);
 /* Lies every live edge in the shard of its source? */

@@ -174,6 +174,8 @@ static int check_segment(void *arg, size_t index, sherd_error *err)
 	one->missing = rc == SHERD_ENOTFOUND;
 	if (one->missing)
 		return shd_meter_add(&c->meter, one->about.bytes, err);
+	if (rc == SHERD_OK && !c->options->quick)
+		shd_graph_segment_scan(s);
 	if (rc == SHERD_OK)
 		rc = check_rows(c, s, &found);
 	/* What was read of a file that was cut off meanwhile proves nothing. */

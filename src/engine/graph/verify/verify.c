@@ -295,6 +295,7 @@ static int check_all(graph_checking *c, sherd_error *err)
 	int rc = check_current(c, &found);
 	TRY(shd_report_take(c->report, rc, &found, key.text, err));
 	TRY(shd_graph_checking_segments(c, err));
+	TRY(shd_graph_checking_runs(c, err));
 	TRY(check_tags(c, err));
 	return each_version(c, false, judge_version, err);
 }

@@ -117,6 +117,7 @@ void shd_graph_view_done(graph_view *v, bool close_segments)
 	shd_graph_ids_done(&v->dead_node_set);
 	shd_graph_keys_done(&v->dead_edge_set);
 	shd_graph_locator_done(&v->locator);
+	shd_graph_cover_done(&v->cover);
 	*v = (graph_view){0};
 }
 
@@ -131,6 +132,13 @@ int shd_graph_view_check(const graph_view *v, sherd_error *err)
 	for (unsigned kind = 0; kind < 2; kind++)
 		for (size_t i = 0; i < v->lists[kind].count; i++)
 			TRY(check_segment(v->lists[kind].items[i], err));
+	/* What a run seemed not to have may be there: the next question does without it. */
+	for (size_t i = 0; i < v->cover.count; i++) {
+		int rc = sherd_reader_check(v->cover.runs[i]->reader, err);
+		if (rc < 0)
+			atomic_store(&v->cover.runs[i]->broken, true);
+		TRY(rc);
+	}
 	return SHERD_OK;
 }
 
@@ -151,15 +159,8 @@ static bool edge_is_dead(const graph_view *v, const shd_rfdb_edge_key *key)
 	return v->dead_edge_count && shd_graph_keys_find(&v->dead_edge_set, v->dead_edges, key) != GRAPH_KEYS_NONE;
 }
 
-/* One row of either kind: nodes have an id, edges a key. */
-typedef struct wanted {
-	shd_rfdb_kind kind;
-	shd_u128 id; /* of the node, or the source */
-	const shd_rfdb_edge_key *key;
-} wanted;
-
 /* In the item at place i. */
-static int find_in(const graph_list *list, size_t i, const wanted *w, uint64_t *row, sherd_error *err)
+static int find_in(const graph_list *list, size_t i, const graph_wanted *w, uint64_t *row, sherd_error *err)
 {
 	if (!shd_rfdb_bloom_has(&list->blooms[i], w->id))
 		return 0;
@@ -169,7 +170,7 @@ static int find_in(const graph_list *list, size_t i, const wanted *w, uint64_t *
 
 int shd_graph_list_node(const graph_list *list, size_t i, shd_u128 id, uint64_t *row, sherd_error *err)
 {
-	const wanted w = {.kind = SHD_RFDB_NODES, .id = id};
+	const graph_wanted w = {.kind = SHD_RFDB_NODES, .id = id};
 	return find_in(list, i, &w, row, err);
 }
 
@@ -182,15 +183,17 @@ int shd_graph_list_has_node(const graph_list *list, size_t i, shd_u128 id, sherd
 int shd_graph_list_has_edge(const graph_list *list, size_t i, const shd_rfdb_edge_key *key, sherd_error *err)
 {
 	uint64_t row;
-	const wanted w = {.kind = SHD_RFDB_EDGES, .id = key->src, .key = key};
+	const graph_wanted w = {.kind = SHD_RFDB_EDGES, .id = key->src, .key = key};
 	return find_in(list, i, &w, &row, err);
 }
 
 /* The newest row of each shard, and of these the one in the segment with the highest number. */
-static int view_find(const graph_view *v, const wanted *w, graph_row *out, sherd_error *err)
+static int view_find(const graph_view *v, const graph_wanted *w, graph_row *out, sherd_error *err)
 {
 	const graph_list *list = &v->lists[w->kind];
 	graph_row best = {0};
+	if (shd_graph_cover_holds(&v->cover))
+		return shd_graph_cover_find(v, w, out, err);
 	for (size_t i = 0; i < list->count; i++) {
 		const graph_segment *s = list->items[i];
 		uint64_t row;
@@ -211,7 +214,7 @@ static int view_find(const graph_view *v, const wanted *w, graph_row *out, sherd
 
 int shd_graph_view_node(const graph_view *v, shd_u128 id, graph_row *out, sherd_error *err)
 {
-	const wanted w = {.kind = SHD_RFDB_NODES, .id = id};
+	const graph_wanted w = {.kind = SHD_RFDB_NODES, .id = id};
 	int rc = shd_graph_locate(v, id, out);
 	if (rc < 0)
 		rc = view_find(v, &w, out, err);
@@ -220,15 +223,17 @@ int shd_graph_view_node(const graph_view *v, shd_u128 id, graph_row *out, sherd_
 
 int shd_graph_view_edge(const graph_view *v, const shd_rfdb_edge_key *key, graph_row *out, sherd_error *err)
 {
-	const wanted w = {.kind = SHD_RFDB_EDGES, .id = key->src, .key = key};
+	const graph_wanted w = {.kind = SHD_RFDB_EDGES, .id = key->src, .key = key};
 	int rc = view_find(v, &w, out, err);
 	return rc > 0 && edge_is_dead(v, key) ? 0 : rc;
 }
 
 /* Does another shard have the key, in a segment with a higher number? */
-static int other_shard_wins(const graph_view *v, const wanted *w, const graph_segment *s, sherd_error *err)
+static int other_shard_wins(const graph_view *v, const graph_wanted *w, const graph_segment *s, sherd_error *err)
 {
 	const graph_list *list = &v->lists[w->kind];
+	if (shd_graph_cover_holds(&v->cover))
+		return shd_graph_cover_loses(v, w, s, err);
 	for (size_t i = 0; i < list->count; i++) {
 		const graph_segment *rival = list->items[i];
 		uint64_t row;
@@ -244,7 +249,7 @@ static int other_shard_wins(const graph_view *v, const wanted *w, const graph_se
 }
 
 /* Is there no later row with the key in the segment itself, in a newer one of its shard, in another shard? */
-static int is_newest(const graph_view *v, const wanted *w, size_t i, uint64_t row, sherd_error *err)
+static int is_newest(const graph_view *v, const graph_wanted *w, size_t i, uint64_t row, sherd_error *err)
 {
 	const graph_list *list = &v->lists[w->kind];
 	const graph_segment *s = list->items[i];
@@ -257,6 +262,8 @@ static int is_newest(const graph_view *v, const wanted *w, size_t i, uint64_t ro
 		if (rc && other != row)
 			return 0;
 	}
+	if (shd_graph_cover_holds(&v->cover))
+		return shd_graph_cover_is_newest(v, w, i, err);
 	for (size_t j = s->first; j < i; j++) {
 		int rc = find_in(list, j, w, &other, err);
 		if (rc)
@@ -268,15 +275,15 @@ static int is_newest(const graph_view *v, const wanted *w, size_t i, uint64_t ro
 
 int shd_graph_view_node_lives(const graph_view *v, size_t i, uint64_t row, sherd_error *err)
 {
-	const wanted w = {.kind = SHD_RFDB_NODES,
-	                  .id = shd_rfdb_segment_id(&v->lists[SHD_RFDB_NODES].items[i]->rows, row)};
+	const graph_wanted w = {.kind = SHD_RFDB_NODES,
+	                        .id = shd_rfdb_segment_id(&v->lists[SHD_RFDB_NODES].items[i]->rows, row)};
 	return node_is_dead(v, w.id) ? 0 : is_newest(v, &w, i, row, err);
 }
 
 int shd_graph_view_edge_lives(const graph_view *v, size_t i, uint64_t row, const shd_rfdb_edge_key *key,
                               sherd_error *err)
 {
-	const wanted w = {.kind = SHD_RFDB_EDGES, .id = key->src, .key = key};
+	const graph_wanted w = {.kind = SHD_RFDB_EDGES, .id = key->src, .key = key};
 	return edge_is_dead(v, key) ? 0 : is_newest(v, &w, i, row, err);
 }
 
@@ -285,12 +292,12 @@ int shd_graph_view_is_stray(const graph_view *v, shd_rfdb_kind kind, size_t i, u
 	const graph_segment *s = v->lists[kind].items[i];
 	shd_rfdb_edge edge;
 	if (kind == SHD_RFDB_NODES) {
-		const wanted w = {.kind = kind, .id = shd_rfdb_segment_id(&s->rows, row)};
+		const graph_wanted w = {.kind = kind, .id = shd_rfdb_segment_id(&s->rows, row)};
 		return other_shard_wins(v, &w, s, err);
 	}
 	TRY(shd_graph_segment_read_edge(s, row, &edge, err));
 	const shd_rfdb_edge_key key = {.src = edge.src, .dst = edge.dst, .type = edge.type};
-	const wanted w = {.kind = kind, .id = key.src, .key = &key};
+	const graph_wanted w = {.kind = kind, .id = key.src, .key = &key};
 	return other_shard_wins(v, &w, s, err);
 }
 

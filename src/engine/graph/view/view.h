@@ -7,6 +7,7 @@
 
 #include "engine/graph/view/ids.h"
 #include "engine/graph/view/keys.h"
+#include "engine/graph/view/cover.h"
 #include "engine/graph/view/locate.h"
 #include "engine/graph/disk/segment.h"
 
@@ -31,6 +32,7 @@ typedef struct graph_view {
 	graph_ids dead_node_set; /* to places */
 	graph_keys dead_edge_set;
 	graph_locator locator;
+	graph_cover cover;
 } graph_view;
 
 /* A row of a segment of a view. */

@@ -274,8 +274,8 @@ TEST(pieces_that_the_flush_has_nothing_for_do_not_stay)
 	}
 }
 
-/* A segment that nothing joins is not written again. */
-TEST(a_single_piece_becomes_part_of_the_version_as_it_is)
+/* Pieces need not be durable, and have no indexes: also one that nothing joins is written again for the version. */
+TEST(a_single_piece_is_written_for_good_with_its_version)
 {
 	const sherd_graph_layout one = {.shards = 1};
 	SCOPED_STORE store = memory();
@@ -283,9 +283,13 @@ TEST(a_single_piece_becomes_part_of_the_version_as_it_is)
 	graph_add_random(g, 60, 200, 5, 1);
 	assert_ok(sherd_graph_spill(g, err));
 	uint64_t next = g->next_segment;
+	for (unsigned kind = 0; kind < 2; kind++)
+		assert_true(g->view.lists[kind].items[0]->piece && !g->view.lists[kind].items[0]->index_reader);
 	graph_flush(g);
-	assert_int_equal(g->next_segment, next);
+	assert_int_equal(g->next_segment, next + 2);
 	assert_int_equal(segments_in(g), 2);
+	for (unsigned kind = 0; kind < 2; kind++)
+		assert_true(!g->view.lists[kind].items[0]->piece && g->view.lists[kind].items[0]->index_reader);
 	assert_stored(store, g);
 }
 
@@ -340,7 +344,7 @@ int main(void)
 		cmocka_unit_test(nodes_are_found_by_file_wherever_they_were_put_since),
 		cmocka_unit_test(pieces_of_a_load_become_few_segments_and_the_same_graph),
 		cmocka_unit_test(pieces_that_the_flush_has_nothing_for_do_not_stay),
-		cmocka_unit_test(a_single_piece_becomes_part_of_the_version_as_it_is),
+		cmocka_unit_test(a_single_piece_is_written_for_good_with_its_version),
 		cmocka_unit_test(a_tombstone_that_goes_after_a_spill_goes_in_the_edit_too),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
