@@ -271,9 +271,26 @@ static void take_fresh(const next *n)
 				g->view.lists[kind].items[i]->young = false;
 		return;
 	}
-	for (size_t i = 0; i < b->node_count; i++)
+	for (size_t i = 0; g->fresh.blocks && i < b->node_count; i++)
 		if (!b->nodes[i].dead)
 			shd_graph_fresh_add(&g->fresh, b->nodes[i].node.id);
+}
+
+/* A load that has become long gets its filter, with what was spilled before. */
+static int begin_fresh(sherd_graph *g, sherd_error *err)
+{
+	const graph_list *list = &g->view.lists[SHD_RFDB_NODES];
+	uint64_t rows = 0;
+	for (size_t i = 0; i < list->count; i++)
+		rows += list->items[i]->young ? list->items[i]->rows.rows : 0;
+	if (g->fresh.blocks || rows < shd_graph_tuning.full_nodes)
+		return SHERD_OK;
+	if (!shd_graph_fresh_begin(&g->fresh))
+		return shd_fail_nomem(err);
+	for (size_t i = 0; i < list->count; i++)
+		for (uint64_t row = 0; list->items[i]->young && row < list->items[i]->rows.rows; row++)
+			shd_graph_fresh_add(&g->fresh, shd_rfdb_segment_id(&list->items[i]->rows, row));
+	return SHERD_OK;
 }
 
 /* Nothing in here can fail. */
@@ -356,8 +373,7 @@ static int flush_commit(next *n, sherd_error *err)
 	TRY(next_cover(n, err));
 	if (n->flush->purpose == GRAPH_SPILL) {
 		TRY(note_spilled(n->flush, err));
-		if (!shd_graph_fresh_begin(&g->fresh))
-			return shd_fail_nomem(err);
+		TRY(begin_fresh(g, err));
 		adopt(n);
 		/* What was merged is not needed any more, and nobody has seen it. */
 		shd_graph_drop_spilled(g, false);

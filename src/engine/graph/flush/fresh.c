@@ -9,7 +9,7 @@
 
 /* Blocks of 512 bits, one of which an id sets six bits in: one place in memory to wait for. */
 enum { WORDS = 8, PROBES = 6 };
-#define BLOCKS ((uint64_t)1 << 20)
+#define BLOCKS ((uint64_t)1 << 20) /* 64 MiB */
 
 bool shd_graph_fresh_begin(graph_fresh *f)
 {
@@ -50,8 +50,6 @@ void shd_graph_fresh_add(const graph_fresh *f, shd_u128 id)
 
 bool shd_graph_fresh_is_new(const graph_fresh *f, shd_u128 id)
 {
-	if (!f->blocks)
-		return true;
 	uint64_t hash = shd_graph_ids_hash(f->seed, id);
 	const uint64_t *block = block_of(f, hash);
 	for (int i = 0; i < PROBES; i++)

@@ -91,7 +91,7 @@ static int ask_for_node(const asking *a, size_t n, sherd_error *err)
 		return SHERD_OK;
 	}
 	/* What was spilled since the version is asked for only where it may have the node. */
-	TRY(shd_graph_fresh_is_new(&g->fresh, node->node.id)
+	TRY(g->fresh.blocks && shd_graph_fresh_is_new(&g->fresh, node->node.id)
 	            ? shd_graph_view_old_spots(&g->view, node->node.id, &spots, err)
 	            : shd_graph_view_spots(&g->view, SHD_RFDB_NODES, node->node.id, &spots, err));
 	a->flush->known[n] = spots.count > 0;
