@@ -2,7 +2,9 @@
 #include "commands.h"
 #include "base/doc.h"
 #include "base/place.h"
+#include "base/text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +15,7 @@ typedef struct pruning {
 	const cli_place *place;
 	bool dry_run;
 	cli_doc removed, cleared, left; /* arrays, with --json */
+	uint64_t uploads;               /* that nobody finished */
 } pruning;
 
 static void warn_left(const pruning *p, const sherd_ckpt_pruned *what)
@@ -68,8 +71,13 @@ static int checkpoint_prune_print(pruning *p, int rc, sherd_error *err)
 		cli_doc_close(parts[i], ']');
 		cli_doc_move(&doc, parts[i]);
 	}
+	if (p->uploads)
+		cli_doc_put_u64(&doc, "uploads", p->uploads);
 	return cli_doc_end(&doc, rc, err);
 }
+
+/* A save that lives is not that old: by then its claim has lapsed, too. */
+#define DEAD_AFTER_NS (INT64_C(86400) * 1000000000)
 
 static int prune(cli_state *cli, const cli_args *args, sherd_error *err)
 {
@@ -95,7 +103,13 @@ static int prune(cli_state *cli, const cli_args *args, sherd_error *err)
 	cli_doc_open(&p.removed, '[');
 	cli_doc_open(&p.cleared, '[');
 	cli_doc_open(&p.left, '[');
-	int rc = cli_place_blame(&place, sherd_ckpt_prune(place.store, "", &options, err), err);
+	int rc = sherd_ckpt_prune(place.store, "", &options, err);
+	if (rc == SHERD_OK)
+		rc = sherd_store_abandon(&p.uploads, place.store, "", DEAD_AFTER_NS, p.dry_run, err);
+	rc = cli_place_blame(&place, rc, err);
+	if (rc == SHERD_OK && p.uploads)
+		cli_out_note(&cli->out, "%s: %" PRIu64 " upload%s that nobody finished %s", args->operands[0],
+		             p.uploads, cli_text_plural(p.uploads), p.dry_run ? "would be aborted" : "aborted");
 	return checkpoint_prune_print(&p, rc, err);
 }
 

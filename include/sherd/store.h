@@ -121,6 +121,11 @@ SHERD_API int sherd_store_list(sherd_store *store, const char *prefix, const cha
 SHERD_API int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err);
 /* The same, but only of what has this identity; else SHERD_ECONFLICT, "replaced", and it stays. */
 SHERD_API int sherd_store_remove_if(sherd_store *store, const char *key, const char *identity, sherd_error *err);
+/* Gives up writes below a prefix that were begun longer ago than age_ns, by the store's clock, and neither committed nor
+ * aborted: their writers have died, or will fail. *count: how many there were; with dry_run they stay. None where the
+ * store clears such by itself. */
+SHERD_API int sherd_store_abandon(uint64_t *count, sherd_store *store, const char *prefix, int64_t age_ns, bool dry_run,
+                                  sherd_error *err);
 /* Makes a folder and its parents, durably; it may exist. SHERD_EUNSUPPORTED without SHERD_CAP_MKDIR. */
 SHERD_API int sherd_store_mkdir(sherd_store *store, const char *key, sherd_error *err);
 /* Removes a folder in which nothing is, durably. One that is not there or not empty is left as it is, and that is no

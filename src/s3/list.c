@@ -1,5 +1,6 @@
 /* s3/list.c - ListObjectsV2, page by page. */
 #include "call.h"
+#include "xml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,68 +27,6 @@ typedef struct listing {
 	const char *ahead; /* up to where the page was searched for such; NULL: to its end */
 } listing;
 
-static int hex_of(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-	                              : -1;
-}
-
-/* The five names that XML has, and numbers below 256. Returns how long the reference is, or 0. */
-static size_t reference(const char *text, size_t len, char *out)
-{
-	static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (len >= strlen(names[i]) && memcmp(text, names[i], strlen(names[i])) == 0) {
-			*out = "&<>\"'"[i];
-			return strlen(names[i]);
-		}
-	if (len < 4 || text[1] != '#')
-		return 0;
-	char *end = NULL;
-	unsigned long code = text[2] == 'x' ? strtoul(text + 3, &end, 16) : strtoul(text + 2, &end, 10);
-	if (*end != ';' || code == 0 || code > 255 || end >= text + len)
-		return 0;
-	*out = (char)code;
-	return (size_t)(end + 1 - text);
-}
-
-/* Decodes the text of an element, and then, where names are encoded as in a URL, that. */
-static void decode(shd_s3_text *out, const char *text, size_t len, bool encoded)
-{
-	shd_s3_text_clear(out);
-	shd_s3_text_add(out, "", 0);
-	for (size_t i = 0; i < len; i++) {
-		char c = text[i];
-		size_t used = c == '&' ? reference(text + i, len - i, &c) : 0;
-		if (used)
-			i += used - 1;
-		else if (encoded && c == '+')
-			c = ' ';
-		else if (encoded && c == '%' && i + 2 < len && hex_of(text[i + 1]) >= 0 && hex_of(text[i + 2]) >= 0) {
-			c = (char)(hex_of(text[i + 1]) * 16 + hex_of(text[i + 2]));
-			i += 2;
-		}
-		shd_s3_text_add(out, &c, 1);
-	}
-}
-
-/* What stands in the first element of a name between two points; false when there is none. */
-static bool element(const char *from, const char *to, const char *name, const char **text, size_t *len)
-{
-	char opening[40], closing[40];
-	(void)snprintf(opening, sizeof(opening), "<%s>", name);
-	(void)snprintf(closing, sizeof(closing), "</%s>", name);
-	const char *at = strstr(from, opening);
-	const char *end = at && at < to ? strstr(at, closing) : NULL;
-	if (!end || end > to)
-		return false;
-	*text = at + strlen(opening);
-	*len = (size_t)(end - *text);
-	return true;
-}
-
 /* Could it be a key of a store? Others, such as "dir/", are other programs'. */
 static bool is_key(const char *key)
 {
@@ -104,22 +43,11 @@ static bool is_key(const char *key)
 	}
 }
 
-static int64_t list_time(const char *text, size_t len)
-{
-	char copy[32];
-	struct tm t = {0};
-	if (len >= sizeof(copy))
-		return 0;
-	memcpy(copy, text, len);
-	copy[len] = 0;
-	return strptime(copy, "%Y-%m-%dT%H:%M:%S", &t) ? shd_s3_ns((int64_t)timegm(&t)) : 0;
-}
-
 static uint64_t list_size(const char *from, const char *to)
 {
 	const char *text;
 	size_t len;
-	return element(from, to, "Size", &text, &len) ? strtoull(text, NULL, 10) : 0;
+	return shd_s3_xml_element(from, to, "Size", &text, &len) ? strtoull(text, NULL, 10) : 0;
 }
 
 /* The key of the store in a name as it is listed; NULL if it is none that is asked for. */
@@ -140,10 +68,11 @@ static int looks_begin(listing *l, sherd_error *err)
 	while (l->ahead && l->begun - l->ended < LOOKS) {
 		const char *from = strstr(l->ahead, "<Contents>"), *to = from ? strstr(from, "</Contents>") : NULL;
 		l->ahead = to;
-		if (!to || list_size(from, to) != strlen(shd_s3_mark) || !element(from, to, "Key", &text, &len))
+		if (!to || list_size(from, to) != strlen(shd_s3_mark) ||
+		    !shd_s3_xml_element(from, to, "Key", &text, &len))
 			continue;
 		list_look *look = &l->looks[l->begun % LOOKS];
-		decode(&look->key, text, len, l->encoded);
+		shd_s3_xml_decode(&look->key, text, len, l->encoded);
 		if (look->key.failed)
 			return shd_s3_no_memory(err);
 		const char *key = list_key(l, &look->key);
@@ -186,9 +115,9 @@ static int list_object(listing *l, const char *from, const char *to, sherd_error
 	bool there = true;
 	sherd_stat stat = {0};
 	shd_s3_object object = {.there = true};
-	if (!element(from, to, "Key", &text, &len))
+	if (!shd_s3_xml_element(from, to, "Key", &text, &len))
 		return sherd_fail(err, SHERD_EIO, "bad-list", "the server's list has an object without a key");
-	decode(&l->key, text, len, l->encoded);
+	shd_s3_xml_decode(&l->key, text, len, l->encoded);
 	if (l->key.failed)
 		return shd_s3_no_memory(err);
 	if (l->last.len && strcmp(l->key.data, l->last.data) <= 0)
@@ -199,10 +128,10 @@ static int list_object(listing *l, const char *from, const char *to, sherd_error
 	if (!key)
 		return SHERD_OK;
 	stat.size = list_size(from, to);
-	stat.mtime_ns = element(from, to, "LastModified", &text, &len) ? list_time(text, len) : 0;
-	if (element(from, to, "ETag", &text, &len)) {
+	stat.mtime_ns = shd_s3_xml_element(from, to, "LastModified", &text, &len) ? shd_s3_xml_time(text, len) : 0;
+	if (shd_s3_xml_element(from, to, "ETag", &text, &len)) {
 		shd_s3_text etag = {0};
-		decode(&etag, text, len, false);
+		shd_s3_xml_decode(&etag, text, len, false);
 		size_t quoted = etag.len >= 2 && etag.data[0] == '"' ? 1 : 0;
 		(void)snprintf(object.etag, sizeof(object.etag), "%.*s", (int)(etag.len - 2 * quoted),
 		               shd_s3_text_of(&etag) + quoted);
@@ -223,8 +152,8 @@ static int list_go_on(listing *l, const char *text, const char *end, sherd_error
 	const char *value = NULL;
 	size_t len = 0;
 	shd_s3_text next = {0};
-	if (element(text, end, "NextContinuationToken", &value, &len))
-		decode(&next, value, len, false);
+	if (shd_s3_xml_element(text, end, "NextContinuationToken", &value, &len))
+		shd_s3_xml_decode(&next, value, len, false);
 	bool failed = next.failed, same = strcmp(shd_s3_text_of(&next), shd_s3_text_of(&l->token)) == 0;
 	shd_s3_text_free(&l->token);
 	l->token = next;
@@ -243,7 +172,8 @@ static int list_page(listing *l, const shd_s3_call *call, bool *more, sherd_erro
 	size_t len;
 	if (!strstr(text, "</ListBucketResult>"))
 		return sherd_fail(err, SHERD_EIO, "bad-list", "what the server sent is no list");
-	l->encoded = element(text, end, "EncodingType", &value, &len) && len == 3 && memcmp(value, "url", 3) == 0;
+	l->encoded =
+		shd_s3_xml_element(text, end, "EncodingType", &value, &len) && len == 3 && memcmp(value, "url", 3) == 0;
 	l->empty = strstr(text, "<Contents>") ? 0 : l->empty + 1;
 	for (const char *at = text; !l->stopped && (at = strstr(at, "<Contents>"));) {
 		const char *to = strstr(at, "</Contents>");
@@ -252,7 +182,7 @@ static int list_page(listing *l, const shd_s3_call *call, bool *more, sherd_erro
 		TRY(list_object(l, at, to, err));
 		at = to;
 	}
-	*more = element(text, end, "IsTruncated", &value, &len) && len == 4 && memcmp(value, "true", 4) == 0;
+	*more = shd_s3_xml_element(text, end, "IsTruncated", &value, &len) && len == 4 && memcmp(value, "true", 4) == 0;
 	return *more ? list_go_on(l, text, end, err) : SHERD_OK;
 }
 

@@ -56,6 +56,7 @@ static const struct sherd_store_ops s3_ops = {
 	.close = shd_s3_close,
 	.queue = shd_s3_queue,
 	.now = shd_s3_now,
+	.abandon = shd_s3_abandon,
 	.place = shd_s3_place_name,
 };
 

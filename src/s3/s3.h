@@ -89,6 +89,8 @@ int shd_s3_list(sherd_store *store, const char *prefix, const char *after, sherd
 int shd_s3_remove(sherd_store *store, const char *key, const char *if_identity, sherd_error *err);
 /* The same by who may not ask for a head: the object is opened. */
 int shd_s3_stat_read(sherd_stat *out, sherd_store *store, const char *key, sherd_error *err);
+int shd_s3_abandon(uint64_t *count, sherd_store *store, const char *prefix, int64_t age_ns, bool dry_run,
+                   sherd_error *err);
 int64_t shd_s3_now(sherd_store *store);
 const char *shd_s3_place_name(const sherd_store *store);
 /* SHERD_EIO, "forked", in a child of the process that opened the store: before any of its locks, which may be held for

@@ -102,6 +102,18 @@ int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err)
 	return blame(err, store->ops->remove(store, key, NULL, err), store, key);
 }
 
+int sherd_store_abandon(uint64_t *count, sherd_store *store, const char *prefix, int64_t age_ns, bool dry_run,
+                        sherd_error *err)
+{
+	uint64_t found = 0;
+	prefix = prefix ? prefix : "";
+	TRY(check_parts(prefix, false, err));
+	if (store->ops->abandon)
+		TRY(blame(err, store->ops->abandon(&found, store, prefix, age_ns, dry_run, err), store, prefix));
+	*count = found;
+	return SHERD_OK;
+}
+
 static int check_identity(const char *identity, sherd_error *err)
 {
 	if (strlen(identity) >= sizeof(((sherd_stat *)0)->identity))

@@ -27,6 +27,7 @@ typedef struct upload {
 		char *bytes;
 		size_t len;
 	} parts[MOST_PARTS];
+	time_t begun;
 } upload;
 
 struct s3_objects {
@@ -341,12 +342,43 @@ static void begin_upload(s3_objects *o, const s3_request *r, const char *key, s3
 	o->uploads = realloc(o->uploads, (o->upload_count + 1) * sizeof(*o->uploads));
 	assert_non_null(o->uploads);
 	upload *u = &o->uploads[o->upload_count++];
-	*u = (upload){.open = true, .key = strdup(key)};
+	*u = (upload){.open = true, .key = strdup(key), .begun = time(NULL)};
 	(void)s3_request_header(r, "x-amz-meta-sherd-write", u->write_id, sizeof(u->write_id));
 	a->status = 200;
 	shd_s3_text_say(&a->body,
 	                "<InitiateMultipartUploadResult><UploadId>up/%zu</UploadId></InitiateMultipartUploadResult>",
 	                o->upload_count - 1);
+}
+
+/* Two to a page. */
+static void list_uploads(s3_objects *o, const s3_request *r, s3_answer *a)
+{
+	char *prefix = argument(r, "prefix"), *after = argument(r, "upload-id-marker");
+	size_t from = after ? strtoul(after + 3, NULL, 10) + 1 : 0, told = 0, last = 0;
+	a->status = 200;
+	shd_s3_text_say(&a->body, "<ListMultipartUploadsResult>");
+	for (size_t i = from; i < o->upload_count; i++) {
+		const upload *u = &o->uploads[i];
+		if (!u->open || strncmp(u->key, prefix ? prefix : "", prefix ? strlen(prefix) : 0) != 0)
+			continue;
+		if (told == 2) {
+			shd_s3_text_say(&a->body, "<IsTruncated>true</IsTruncated><NextKeyMarker>");
+			shd_s3_text_encode(&a->body, o->uploads[last].key, false);
+			shd_s3_text_say(&a->body, "</NextKeyMarker><NextUploadIdMarker>up/%zu</NextUploadIdMarker>",
+			                last);
+			break;
+		}
+		shd_s3_text_say(&a->body, "<Upload><Key>");
+		shd_s3_text_encode(&a->body, u->key, false);
+		shd_s3_text_say(&a->body, "</Key><UploadId>up/%zu</UploadId><Initiated>", i);
+		say_time(&a->body, "%Y-%m-%dT%H:%M:%S.000Z", u->begun);
+		shd_s3_text_say(&a->body, "</Initiated></Upload>");
+		last = i;
+		told++;
+	}
+	shd_s3_text_say(&a->body, "</ListMultipartUploadsResult>");
+	free(prefix);
+	free(after);
 }
 
 static upload *find_upload(s3_objects *o, const char *id, const char *key)
@@ -436,6 +468,8 @@ void s3_objects_answer(s3_objects *o, const s3_request *r, s3_answer *a)
 	size_t bucket = strlen("/test");
 	if (strncmp(path, "/test", bucket) != 0 || (path[bucket] && path[bucket] != '/'))
 		s3_answer_error(a, 404, "NoSuchBucket");
+	else if (strlen(path) <= bucket + 1 && uploads)
+		list_uploads(o, r, a);
 	else if (strlen(path) <= bucket + 1)
 		list_objects(o, r, a);
 	else if (uploads)

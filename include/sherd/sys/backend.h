@@ -97,6 +97,9 @@ struct sherd_store_ops {
 	int (*link)(sherd_store *, const char *key, const char *second, sherd_error *err);
 	int (*queue)(sherd_queue **out, sherd_store *, uint64_t ahead, sherd_error *err); /* or NULL */
 	int64_t (*now)(sherd_store *); /* or NULL: times are those of this machine */
+	/* As sherd_store_abandon(); prefix is never NULL. NULL: what nobody finished goes by itself. */
+	int (*abandon)(uint64_t *count, sherd_store *, const char *prefix, int64_t age_ns, bool dry_run,
+	               sherd_error *err);
 	/* Names the place on earth, for who keeps what was read there: server and folder. NULL: its label does. */
 	const char *(*place)(const sherd_store *);
 };

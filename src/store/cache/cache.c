@@ -73,6 +73,13 @@ static int cache_link(sherd_store *store, const char *key, const char *second, s
 	return inner->ops->link(inner, key, second, err);
 }
 
+static int cache_abandon(uint64_t *count, sherd_store *store, const char *prefix, int64_t age_ns, bool dry_run,
+                         sherd_error *err)
+{
+	sherd_store *inner = inner_of(store);
+	return inner->ops->abandon(count, inner, prefix, age_ns, dry_run, err);
+}
+
 static int64_t cache_now(sherd_store *store)
 {
 	return sherd_store_now(inner_of(store));
@@ -112,6 +119,7 @@ static struct sherd_store_ops cache_ops(const struct sherd_store_ops *inner)
 		.create_locked = inner->create_locked ? cache_create_locked : NULL,
 		.link = inner->link ? cache_link : NULL,
 		.now = inner->now ? cache_now : NULL,
+		.abandon = inner->abandon ? cache_abandon : NULL,
 		.place = inner->place ? cache_place : NULL,
 	};
 }

@@ -135,8 +135,8 @@ int shd_graph_encode_between(const shd_rfdb_manifest *before, const shd_rfdb_man
 
 /* A manifest with the number may be there: we left it, or somebody who died, or who is about to commit it. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): written through the options. */
-static int flush_publish_claim(const graph_place *p, graph_head *head, const char *name, const shd_buf *edit,
-                               char *identity, sherd_error *err)
+static int flush_publish_claim(char *identity, const graph_place *p, graph_head *head, const char *name,
+                               const shd_buf *edit, sherd_error *err)
 {
 	const sherd_write_options o = {.mode = SHERD_WRITE_NEW, .identity = identity};
 	sherd_error failure = {0};
@@ -156,7 +156,7 @@ int shd_graph_publish_edit(const graph_place *p, graph_head *head, uint64_t vers
 	char name[SHD_RFDB_NAME_MAX], identity[sizeof(((sherd_stat *)0)->identity)] = "";
 	*unknown = false;
 	shd_rfdb_manifest_name(version, true, name);
-	int rc = flush_publish_claim(p, head, name, edit, identity, err);
+	int rc = flush_publish_claim(identity, p, head, name, edit, err);
 	if (rc == SHERD_OK)
 		rc = shd_graph_head_advance(p, head, version, &(graph_made){name, identity}, unknown, err);
 	if (rc < 0 && !*unknown && *identity)

@@ -97,6 +97,8 @@ static int find_there(graph_transfer *t, sherd_error *err)
 	}
 	if (!ok || used.failed)
 		return shd_fail_nomem(err);
+	if (!used.items)
+		return SHERD_OK;
 	for (size_t i = 0; i < t->segments.count; i++) {
 		shd_rfdb_descriptor *about = &t->abouts.items[t->segments.items[i].about];
 		size_t at = shd_map_find(&map, hash_of(about));
@@ -209,7 +211,8 @@ int shd_graph_transfer_plan(graph_transfer *t, sherd_error *err)
 /* ---- sending */
 
 /* want: what the bytes have to hash to; or NULL. */
-static int send_object(graph_transfer *t, const sherd_reader *reader, const char *to, char identity[72],
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through the options. */
+static int send_object(graph_transfer *t, const sherd_reader *reader, const char *to, char *identity,
                        const uint8_t *want, sherd_error *err)
 {
 	SHD_AUTO(sherd_writer, sherd_writer_abort) writer = NULL;
