@@ -128,8 +128,9 @@ static int from_lines(cli_state *cli, const cli_args *args, sherd_error *err)
 /* Options of convert that are about tensors and models. */
 static int graph_convert_check_options(const cli_args *args, sherd_error *err)
 {
-	static const char *const others[] = {"compress", "drop-graph", "drop-metadata", "without-updater",
-	                                     "salvage",  "partial",    "allow-missing", "max-shard-size"};
+	static const char *const others[] = {"compress",        "drop-graph",     "drop-metadata",
+	                                     "without-updater", "salvage",        "partial",
+	                                     "allow-missing",   "max-shard-size", "digest"};
 	if (cli_derive_given(args))
 		return cli_usage(err, "--%s does not go with a graph", cli_derive_given(args));
 	for (size_t i = 0; i < COUNT_OF(others); i++)

@@ -64,6 +64,9 @@ static int model_shards_take(cli_state *cli, rewrite *r, const cli_args *args, s
 	                                        .pool = cli->pool,
 	                                        .progress = &cli->progress};
 	TRY(cli_args_count(args, "shards", 1, &r->options.shards, err));
+	TRY(cli_target_digest(args, &r->options.digest, err));
+	if (!r->options.digest && cli_args_has(args, "digest"))
+		r->options.as_it_was = false;
 	return cli_target_compression(compress, &r->options.compress, &r->options.level, err);
 }
 
@@ -90,6 +93,7 @@ static int split(cli_state *cli, const cli_args *args, sherd_error *err)
 static const cli_option options[] = {
 	{"shards", "N", "into so many files", 0},
 	{"compress", "none|deflate|deflate:LEVEL", "levels 1 to 12 (default: as it was)", 0},
+	{"digest", "sha256|blake3", "what it is verified by (default: as it was)", 0},
 	{"replace", NULL, "what is there already is replaced, in one step", 0},
 	{"without-updater", NULL, "leave out what the updater remembers", 0},
 	{"allow-missing", NULL, "go on when arrays are missing, and leave them out", 0},

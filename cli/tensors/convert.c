@@ -162,6 +162,7 @@ static const cli_option options[] = {
 	{"max-shard-size", "SIZE", "bytes of one file, as 5G; layers stay together where files are safetensors", 0},
 	{"replace", NULL, "DST may exist and is replaced", 0},
 	{"compress", "none|deflate|deflate:LEVEL", "levels 1 to 12 (default: none; of a container, as it was)", 0},
+	{"digest", "sha256|blake3", "what a container or checkpoint is verified by (default: sha256; as it was)", 0},
 	{"drop-graph", NULL, "of a model, write the arrays and lose the graph", 0},
 	{"drop-metadata", NULL, "lose the pairs of text that the target has no place for", 0},
 	{"without-updater", NULL, "of a model, leave out what the updater remembers", 0},

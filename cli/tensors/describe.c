@@ -64,6 +64,13 @@ static int add_stored(cli_table *table, const sherd_model *model, size_t array, 
 	return SHERD_OK;
 }
 
+void cli_describe_digest(const uint8_t digest[32], char out[CLI_DIGEST_TEXT])
+{
+	int n = snprintf(out, CLI_DIGEST_TEXT, "blake3:");
+	for (int i = 0; i < 32; i++)
+		n += snprintf(out + n, CLI_DIGEST_TEXT - (size_t)n, "%02x", digest[i]);
+}
+
 /* By the parts of their names. */
 static int print_tree(cli_state *cli, const cli_listing *l, sherd_error *err)
 {
@@ -142,6 +149,11 @@ int cli_describe_bundle(cli_state *cli, const char *path, const sherd_bundle *bu
 	TRY(cli_listing_open(&l, view, bundle, err));
 	TRY(cli_listing_head(cli, path, sherd_bundle_format(bundle), bundle,
 	                     container ? layout.files : cli_listing_files(bundle), err));
+	if (container && layout.digest) {
+		char text[CLI_DIGEST_TEXT];
+		cli_describe_digest(layout.digest, text);
+		cli_out_printf(&cli->out, "digest %s\n", text);
+	}
 	TRY(print_pairs(cli, pairs, pair_count, err));
 	TRY(cli_describe_globals(cli, bundle, err));
 	if (!l.count)

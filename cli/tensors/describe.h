@@ -14,6 +14,8 @@
 #define CLI_SHAPE_TEXT (SHERD_MAX_DIMS * 22 + 3)
 void cli_describe_shape(const sherd_tensor *tensor, char out[CLI_SHAPE_TEXT]);
 
+#define CLI_DIGEST_TEXT 72 /* "blake3:", 64 digits, a NUL */
+void cli_describe_digest(const uint8_t digest[32], char out[CLI_DIGEST_TEXT]);
 /* model: whose bundle it is; or NULL. */
 int cli_describe_bundle(cli_state *cli, const char *path, const sherd_bundle *bundle, const sherd_model *model,
                         const cli_view *view, sherd_error *err);

@@ -46,6 +46,11 @@ static void put_layout(cli_doc *doc, const sherd_model *model, const sherd_model
 	cli_doc_put_u64(doc, "version", layout->version);
 	cli_doc_put_u64(doc, "generation", layout->generation);
 	cli_doc_put_u64(doc, "features", layout->features);
+	if (layout->digest) {
+		char text[CLI_DIGEST_TEXT];
+		cli_describe_digest(layout->digest, text);
+		cli_doc_put_text(doc, "digest", text);
+	}
 	cli_doc_put_open(doc, "files", '[');
 	for (uint32_t i = 0; i < layout->files; i++) {
 		sherd_model_file f = sherd_model_file_of(model, i);

@@ -74,6 +74,15 @@ void cli_target_list(cli_table *out)
 	}
 }
 
+int cli_target_digest(const cli_args *args, sherd_digest *digest, sherd_error *err)
+{
+	static const char *const digests[] = {"sha256", "blake3", NULL};
+	unsigned word = 0;
+	TRY(cli_args_word(args, "digest", digests, &word, err));
+	*digest = word ? SHERD_DIGEST_BLAKE3 : SHERD_DIGEST_SHA256;
+	return SHERD_OK;
+}
+
 /* What of the options the format has no use for is a mistake. */
 static int check_target(const cli_target *t, sherd_error *err)
 {
@@ -89,6 +98,10 @@ static int check_target(const cli_target *t, sherd_error *err)
 	if (t->compress && !(t->info->takes & SHERD_TAKES_COMPRESSION)) {
 		cli_target_formats(SHERD_TAKES_COMPRESSION, false, ", ", " and ", formats, sizeof(formats));
 		return cli_usage(err, "--compress goes with %s only", formats);
+	}
+	if (t->digest && !(t->info->takes & SHERD_TAKES_DIGEST)) {
+		cli_target_formats(SHERD_TAKES_DIGEST, false, ", ", " and ", formats, sizeof(formats));
+		return cli_usage(err, "--digest goes with %s only", formats);
 	}
 	return SHERD_OK;
 }
@@ -156,7 +169,8 @@ int cli_target_take(cli_target *target, const cli_args *args, const char *path, 
 	if (target->max_shard && target->shards)
 		return cli_usage(err, "--shards and --max-shard-size tell the same: give one of them");
 	TRY(cli_target_compression(cli_args_text(args, "compress"), &target->compress, &target->level, err));
-	target->as_it_was = !cli_args_text(args, "compress");
+	TRY(cli_target_digest(args, &target->digest, err));
+	target->as_it_was = !cli_args_text(args, "compress") && (target->digest || !cli_args_has(args, "digest"));
 	return target->info && target->info->written ? check_target(target, err) : refuse_format(args, to, path, err);
 }
 
@@ -283,6 +297,7 @@ static int target_convert(cli_state *cli, const cli_target *target, const sherd_
 	                                 .compress = target->compress,
 	                                 .level = target->level,
 	                                 .as_it_was = target->as_it_was,
+	                                 .digest = target->digest,
 	                                 .time_ns = clock->time_ns,
 	                                 .timed = true,
 	                                 .framework = CLI_FRAMEWORK,
@@ -312,6 +327,7 @@ static int target_save(cli_state *cli, const cli_target *target, const sherd_bun
 	sherd_ckpt_save_options options = {.world = shards_of(target, bundle),
 	                                   .time_ns = clock->time_ns,
 	                                   .replace = target->replace,
+	                                   .digest = target->digest,
 	                                   .pool = cli->pool,
 	                                   .progress = &cli->progress};
 	if (target->without_updater)

@@ -16,8 +16,9 @@ typedef struct cli_target {
 	bool drop_pairs, without_updater, allow_missing;
 	sherd_compression compress;
 	int level;
-	bool as_it_was;            /* --compress was not given */
+	bool as_it_was;            /* neither --compress nor --digest sha256 was given */
 	const cli_derive *derived; /* what became of the tensors; or NULL */
+	sherd_digest digest;
 } cli_target;
 
 /* framework.version of the models that this command writes, where they have none. */
@@ -25,6 +26,8 @@ typedef struct cli_target {
 
 /* "none", "deflate", "deflate:9"; NULL is none. */
 int cli_target_compression(const char *text, sherd_compression *compress, int *level, sherd_error *err);
+/* --digest, if it was given. */
+int cli_target_digest(const cli_args *args, sherd_digest *digest, sherd_error *err);
 /* Takes the options of convert, those that the command has; without --to the end of the path decides. */
 int cli_target_take(cli_target *target, const cli_args *args, const char *path, sherd_error *err);
 /* rc is that of sherd_bundle_missing() or sherd_model_missing(): tells the way out, --allow-missing, which the command

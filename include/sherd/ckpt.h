@@ -11,6 +11,7 @@
 #define SHERD_CKPT_H
 
 #include <sherd/bundle.h>
+#include <sherd/digest.h>
 #include <sherd/limits.h>
 #include <sherd/memory.h>
 #include <sherd/pool.h>
@@ -188,10 +189,6 @@ typedef enum sherd_ckpt_layout {
 	SHERD_CKPT_LAYOUT_SHERD = 0, /* 8-byte length, a digest, index */
 	SHERD_CKPT_LAYOUT_CSHARP = 1 /* 4-byte length, no checksum, types as numbers, below 2 GiB a shard */
 } sherd_ckpt_layout;
-
-/* What a shard's data is verified by. BLAKE3 is made and checked by all workers within one shard, and checks a slice
- * without the rest of its shard. Not in the C# layout. Readers go by what each shard says. */
-typedef enum sherd_digest { SHERD_DIGEST_SHA256 = 0, SHERD_DIGEST_BLAKE3 = 1 } sherd_digest;
 
 typedef struct sherd_ckpt_staging sherd_ckpt_staging;
 

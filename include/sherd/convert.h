@@ -16,6 +16,7 @@ typedef struct sherd_convert_options {
 	sherd_compression compress; /* where the format can */
 	int level;                  /* 1 to 12, 0: 1 */
 	bool as_it_was;             /* from container to container: arrays stay cut and packed as they are */
+	sherd_digest digest;        /* of a container or a checkpoint, what it is verified by */
 	bool without_updater;       /* of a model, leave out what the updater remembers */
 	bool drop_pairs;            /* a model's pairs may be lost where the format has no place for them */
 	bool allow_missing;         /* go on where sherd_bundle_missing() finds arrays missing */

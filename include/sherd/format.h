@@ -61,7 +61,8 @@ enum {
 enum {
 	SHERD_TAKES_SHARDS = 1u << 0,      /* several files */
 	SHERD_TAKES_COMPRESSION = 1u << 1, /* a codec and its level */
-	SHERD_TAKES_REPLACE = 1u << 2      /* another one in its place */
+	SHERD_TAKES_REPLACE = 1u << 2,     /* another one in its place */
+	SHERD_TAKES_DIGEST = 1u << 3       /* a choice of what it is verified by */
 };
 
 typedef enum sherd_ending_use {

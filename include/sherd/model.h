@@ -8,6 +8,7 @@
 
 #include <sherd/bundle.h>
 #include <sherd/model_graph.h>
+#include <sherd/digest.h>
 #include <sherd/pool.h>
 #include <sherd/progress.h>
 #include <sherd/verify.h>
@@ -43,6 +44,9 @@ typedef struct sherd_model_layout {
 	uint32_t files;   /* 1, or as many as there are shards */
 	uint32_t generation;
 	uint64_t features; /* compatible ones */
+	/* The root of its DIGESTS, which covers every byte that means something, those of other files too; NULL: it has
+	 * none. 32 bytes, BLAKE3. */
+	const uint8_t *digest;
 } sherd_model_layout;
 /* How a container is spread over its files. false: it is no container. */
 SHERD_API bool sherd_model_layout_of(sherd_model_layout *out, const sherd_model *model);
@@ -101,8 +105,12 @@ typedef enum sherd_compression { SHERD_COMPRESS_NONE = 0, SHERD_COMPRESS_DEFLATE
 typedef struct sherd_model_save_options {
 	sherd_format format; /* SHERD_FORMAT_UNKNOWN: a container */
 	sherd_compression compress;
-	int level;       /* 1 to 12, 0: 1 */
-	bool as_it_was;  /* arrays stay cut and packed as the model's own file has them, where it is a container */
+	int level;      /* 1 to 12, 0: 1 */
+	bool as_it_was; /* arrays stay cut and packed as the model's own file has them, where it is a container, and the
+	                 * digest that it has stays, too */
+	/* Of a container. BLAKE3: a tree of values over all of it, so that one array, or a part of one, is verified by
+	 * itself; programs that do not know it refuse the file. SHA256: CRC-32 alone. */
+	sherd_digest digest;
 	uint32_t shards; /* 0, 1: one file */
 	bool replace;    /* what stands there may be replaced, in one step; shards of SDNB never are */
 	/* Only the object of this identity (sherd_store_stat(); of a set: its shard 0) may be replaced, else

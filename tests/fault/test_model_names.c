@@ -51,7 +51,7 @@ static size_t put_container(const char *key, const shd_buf *graph, size_t arrays
 	container_out out;
 	for (size_t i = 0; i < arrays; i++)
 		list[i] = none;
-	assert_ok(shd_container_index_encode(list, arrays, &index, err));
+	assert_ok(shd_container_index_encode(list, arrays, &index, NULL, err));
 	assert_ok(shd_container_out_begin(&out, store, key, &(sherd_write_options){0}, err));
 	shd_container_out_end_data(&out);
 	assert_ok(shd_container_out_section(&out, SHD_SECTION_GRAPH, graph->data, graph->len, 6, err));

@@ -42,6 +42,7 @@ static int write_all(void **state)
 {
 	const sherd_model_save_options two = {.shards = 2, .time_ns = 1767960000250000000};
 	const sherd_model_save_options again = {.shards = 2, .replace = true, .without_updater = true};
+	const sherd_model_save_options digested = {.shards = 2, .digest = SHERD_DIGEST_BLAKE3};
 	TRY(memory_store_open(state));
 	inside_sample inside;
 	write_tiny("tiny.sdc");
@@ -51,6 +52,8 @@ static int write_all(void **state)
 	container_write(store, "set", false, &two, 0);
 	container_write(store, "replaced", false, &two, 0);
 	container_write(store, "replaced", false, &again, 0);
+	container_write(store, "digests.sdc", false, &(sherd_model_save_options){.digest = SHERD_DIGEST_BLAKE3}, 0);
+	container_write(store, "digested", false, &digested, 0);
 	return 0;
 }
 
@@ -118,6 +121,10 @@ TEST(what_was_written_then_is_still_read)
 	container_assert(store, "sample.sdc", false, true);
 	container_assert(store, "set", false, true);
 	container_assert(store, "replaced", false, false);
+	container_assert(store, "digests.sdc", false, true);
+	container_assert(store, "digested", false, true);
+	assert_int_equal(container_verify(store, "digests.sdc", NULL), 0);
+	assert_int_equal(container_verify(store, "digested", NULL), 0);
 	assert_int_equal(container_verify(store, "tiny.sdc", NULL), 0);
 	assert_int_equal(container_verify(store, "inside.sdc", NULL), 0);
 	assert_int_equal(container_verify(store, "replaced", NULL), 0);

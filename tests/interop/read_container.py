@@ -13,12 +13,13 @@ import struct
 import sys
 import zlib
 
+import read_blake3
 import read_checkpoint
 import read_samediff
 from read_samediff import Refused, need, product
 
 MAGIC = b"SAMEDIFF_MOD"
-HEADER, METADATA, GRAPH, ARRAYS, SHARD_INFO = range(5)
+HEADER, METADATA, GRAPH, ARRAYS, SHARD_INFO, DIGESTS = range(6)
 TYPES = {1: ("BOOL", 1), 2: ("U8", 1), 3: ("I8", 1), 4: ("U16", 2), 5: ("I16", 2), 6: ("U32", 4), 7: ("I32", 4),
          8: ("U64", 8), 9: ("I64", 8), 10: ("F16", 2), 11: ("BF16", 2), 12: ("F32", 4), 13: ("F64", 8),
          14: ("F8_E4M3", 1), 15: ("F8_E5M2", 1), 16: ("C64", 8), 17: ("UTF8", 0),
@@ -62,7 +63,8 @@ class File:
         need(data[16:26] == struct.pack("<BQB", HEADER, 994, 0x10), "bad-head")
         need(struct.unpack_from("<I", data, 1020)[0] == zlib.crc32(data[16:1020]), "bad-crc")
         _, incompatible, self.identity, size, count, reserved = struct.unpack_from("<QQ16sQII", data, 26)
-        need(not incompatible, "unknown-feature")
+        need(incompatible <= 1, "unknown-feature")
+        self.known = DIGESTS if incompatible else SHARD_INFO
         need(count <= 29, "bad-count")
         need(reserved == 0 and not any(data[74 + 32 * count:1020]), "reserved")
         need(size <= len(data), "truncated")
@@ -70,14 +72,15 @@ class File:
         self.digest = hashlib.sha256(data[:1024]).digest()
         self.sections = [self.section(74 + 32 * i) for i in range(count)]
         self.check_places()
+        self.values = self.check_digests() if incompatible else None
 
     def section(self, at):
         kind, flags, reserved, crc, offset, stored, raw = struct.unpack_from("<BBHIQQQ", self.data, at)
         need(reserved == 0 and flags < 0x20, "reserved")
         need(flags & 15 or stored == raw, "size-mismatch")
         need(flags & 16 or not crc, "reserved")
-        if kind <= SHARD_INFO:
-            need(flags & 15 <= (0 if kind == ARRAYS else 1), "bad-codec")
+        if kind <= self.known:
+            need(flags & 15 <= (0 if kind in (ARRAYS, DIGESTS) else 1), "bad-codec")
             need(kind == ARRAYS or flags & 16, "no-checksum")
         return {"type": kind, "flags": flags, "crc": crc, "offset": offset, "stored": stored, "raw": raw}
 
@@ -92,13 +95,35 @@ class File:
             if s["flags"] & 16:
                 need(struct.unpack_from("<I", self.data, at - 4)[0] == s["crc"], "bad-crc")
                 need(zlib.crc32(self.data[s["offset"]:at - 4]) == s["crc"], "bad-crc")
-            if s["type"] <= SHARD_INFO and s["type"] != ARRAYS:
+            if s["type"] <= self.known and s["type"] != ARRAYS:
                 need(s["type"] not in seen, "duplicate-section")
                 seen.add(s["type"])
         need(at == len(self.data), "hole")
         arrays = [s for s in self.sections if s["type"] == ARRAYS]
         need(arrays and arrays[-1]["flags"] & 16, "no-index")
         self.index, self.filled = arrays[-1], arrays[:-1]
+
+    def check_digests(self):
+        """The root, and what it covers but for arrays; returns of each array its value and those of its chunks."""
+        raw = self.payload(DIGESTS)
+        need(raw is not None, "no-checksum")
+        need(len(raw) >= 72, "truncated")
+        identity, sections, arrays, chunks = struct.unpack_from("<16sQQQ", raw, 32)
+        table = 72 + 40 * (sections + arrays)
+        need(sections <= 29 and len(raw) == table + 32 * chunks, "bad-count")
+        need(read_blake3.digest(raw[32:table]) == raw[:32], "bad-checksum")
+        need(identity == self.identity, "other-set")
+        valued = [s for s in self.sections if s["type"] not in (ARRAYS, DIGESTS)]
+        need(len(valued) == sections, "bad-checksum")
+        for i, s in enumerate(valued):
+            kind, flags, value = struct.unpack_from("<BB6x32s", raw, 72 + 40 * i)
+            need((kind, flags) == (s["type"], s["flags"]), "bad-checksum")
+            need(read_blake3.digest(self.stored(s)) == value, "bad-checksum")
+        self.digest = raw[:32]
+        items = [struct.unpack_from("<Q32s", raw, 72 + 40 * (sections + i)) for i in range(arrays)]
+        ends = [first for first, _ in items[1:]] + [chunks]
+        need(all(first <= end <= chunks for (first, _), end in zip(items, ends)), "bad-checksum")
+        return [(value, raw[table + 32 * first:table + 32 * end]) for (first, value), end in zip(items, ends)]
 
     def stored(self, s):
         return self.data[s["offset"] + 10:s["offset"] + 10 + s["stored"]]
@@ -122,6 +147,8 @@ class File:
             record = raw[offset:offset + length]
             need(zlib.crc32(record) == crc, "bad-crc")
             array = self.record(record)
+            if self.values is not None:
+                self.check_array(record, array, i, count)
             name = array["name"].encode()
             need(hashlib.sha256(name).digest()[:8] == digest, "bad-index")
             need(before < (digest, name), "bad-index")
@@ -149,6 +176,14 @@ class File:
         except UnicodeDecodeError as problem:
             raise Refused(f"bad-name: {problem}") from problem
         return {"name": text, "dtype": dtype, "shape": shape, "bytes": size, "shard": shard, "chunks": chunks}
+
+    def check_array(self, record, array, i, count):
+        need(len(self.values) == count, "bad-count")
+        value, chunks = self.values[i]
+        need(len(chunks) == 32 * len(array["chunks"]), "bad-checksum")
+        need(read_blake3.digest(record + chunks) == value, "bad-checksum")
+        for k, (offset, stored, *_) in enumerate(array["chunks"]):
+            need(read_blake3.digest(self.data[offset:offset + stored]) == chunks[32 * k:32 * k + 32], "bad-checksum")
 
     def chunk(self, chunk):
         offset, stored, raw, crc, codec, kind, width, reserved = chunk

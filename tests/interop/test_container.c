@@ -83,6 +83,8 @@ TEST(the_reader_finds_the_same_arrays)
 	const sherd_model_save_options good = {.compress = SHERD_COMPRESS_DEFLATE, .level = 9, .without_updater = true};
 	const sherd_model_save_options set = {.shards = 3, .compress = SHERD_COMPRESS_DEFLATE};
 	const sherd_model_save_options again = {.shards = 3, .replace = true};
+	const sherd_model_save_options digested = {
+		.shards = 2, .compress = SHERD_COMPRESS_DEFLATE, .digest = SHERD_DIGEST_BLAKE3};
 	container_write(store, "plain.sdc", true, NULL, 0);
 	container_write(store, "fast.sdc", true, &fast, 0);
 	container_write(store, "good.sdc", false, &good, 0);
@@ -95,6 +97,10 @@ TEST(the_reader_finds_the_same_arrays)
 	assert_agrees("set");
 	assert_agrees("set.shard2-of-3.sdc");
 	assert_agrees("twice");
+	container_write(store, "digests.sdc", false, &(sherd_model_save_options){.digest = SHERD_DIGEST_BLAKE3}, 0);
+	container_write(store, "digested", false, &digested, 0);
+	assert_agrees("digests.sdc");
+	assert_agrees("digested");
 }
 
 TEST(the_reader_notices_a_missing_and_a_foreign_shard)

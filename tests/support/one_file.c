@@ -15,6 +15,7 @@ const one_file one_files[] = {
 	{"b.npz", SHERD_FORMAT_NPZ, SHERD_COMPRESS_DEFLATE, 0},
 	{"a.sdc", SHERD_FORMAT_SAMEDIFF_CONTAINER, SHERD_COMPRESS_NONE, 0},
 	{"b.sdc", SHERD_FORMAT_SAMEDIFF_CONTAINER, SHERD_COMPRESS_DEFLATE, 0},
+	{"c.sdc", SHERD_FORMAT_SAMEDIFF_CONTAINER, SHERD_COMPRESS_NONE, SHERD_DIGEST_BLAKE3},
 	{"a.sdnb", SHERD_FORMAT_SDNB, SHERD_COMPRESS_NONE, 0},
 	{"a.sdz", SHERD_FORMAT_SDZ, SHERD_COMPRESS_NONE, 0},
 	{"a_shard_0.shard", SHERD_FORMAT_CHECKPOINT, SHERD_COMPRESS_NONE, SHERD_DIGEST_SHA256},
@@ -56,8 +57,12 @@ static int write_shard(const one_file *f, const sherd_bundle *bundle, sherd_stor
 int one_file_write(const one_file *f, const sherd_bundle *bundle, sherd_store *store, sherd_pool *pool,
                    sherd_error *err)
 {
-	const sherd_convert_options o = {
-		.replace = true, .compress = f->compress, .pool = pool, .timed = true, .framework = "test"};
+	const sherd_convert_options o = {.replace = true,
+	                                 .compress = f->compress,
+	                                 .digest = f->digest,
+	                                 .pool = pool,
+	                                 .timed = true,
+	                                 .framework = "test"};
 	if (f->format == SHERD_FORMAT_CHECKPOINT)
 		return write_shard(f, bundle, store, pool, err);
 	return sherd_convert(bundle, store, f->key, f->format, &o, err);

@@ -53,6 +53,7 @@ static int write_set(shd_conversion *c, sherd_error *err)
 	sherd_ckpt_save_options options = {.world = c->shards,
 	                                   .time_ns = c->options->time_ns,
 	                                   .replace = c->replace,
+	                                   .digest = c->options->digest,
 	                                   .pool = c->pool,
 	                                   .progress = c->options->progress};
 	return sherd_ckpt_save_bundle(c->store, c->key, c->from, false, &options, err);
@@ -70,7 +71,7 @@ const shd_format_entry shd_format_checkpoint = {
                  .endings = {{METADATA_SUFFIX, SHERD_ENDING_HEAD}},
                  .written = true,
                  .holds = HOLDS,
-                 .takes = SHERD_TAKES_SHARDS | SHERD_TAKES_REPLACE,
+                 .takes = SHERD_TAKES_SHARDS | SHERD_TAKES_REPLACE | SHERD_TAKES_DIGEST,
                  .dtypes = SHD_DTYPES_ALL,
                  .most_dims = SHERD_MAX_DIMS},
 	.keys = {"shards", "worldSize"},

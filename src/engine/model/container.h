@@ -47,13 +47,16 @@ int shd_container_model_record(const shd_container_model *m, size_t array, const
 int shd_container_model_shard(const shd_container_model *m, uint32_t shard, const container_file **out,
                               sherd_error *err);
 
-/* Bytes of an array: range and record were checked. cache and pool may be NULL. Chunks that are wanted whole, and
- * packed ones, are held against their CRC; of others that are wanted in part only that part is read. */
+/* Bytes of an array: range and record were checked. cache and pool may be NULL. Chunks that are wanted whole,
+ * packed ones, and all of a file with DIGESTS, are checked; of others that are wanted in part only that part is read.
+ */
 int shd_container_read(const container_record *r, uint64_t offset, void *buf, size_t len, container_cache *cache,
                        sherd_pool *pool, sherd_error *err);
 /* NULL when memory is out. */
 container_cache *shd_container_cache_new(void);
 void shd_container_cache_free(container_cache *c); /* NULL is fine */
 int shd_container_map(const container_record *r, const void **out, sherd_error *err);
+/* Holds the stored bytes of a chunk against the digest of the file, if that has one. */
+int shd_container_chunk_hold(const container_record *r, uint32_t chunk, const uint8_t *stored, sherd_error *err);
 /* Reads, checks and unpacks one chunk, all of it: out has room for its raw bytes. */
 int shd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err);

@@ -15,6 +15,7 @@ void shd_container_file_close(container_file *f)
 		return;
 	if (!f->lent)
 		sherd_reader_close(f->reader);
+	free(f->table);
 	free(f);
 }
 
@@ -32,7 +33,8 @@ static int container_file_read_head(container_file *f, sherd_error *err)
 		                   "an index of %llu bytes", (unsigned long long)f->index.stored);
 	TRY(sherd_reader_at(f->reader, shd_section_payload(&f->index), count, sizeof(count), err));
 	int rc = shd_container_index_count(count, f->index.stored, &f->arrays, err);
-	return shd_shift_offset(err, rc, shd_section_payload(&f->index));
+	TRY(shd_shift_offset(err, rc, shd_section_payload(&f->index)));
+	return f->head.incompatible & SHD_FEATURE_DIGESTS ? shd_container_file_digests(f, err) : SHERD_OK;
 }
 
 int shd_container_file_over(container_file **out, sherd_reader *reader, const sherd_limits *limits, sherd_error *err)
@@ -91,7 +93,11 @@ static int read_stored(const container_file *f, const shd_container_section *s, 
 	if (shd_crc32(0, bytes, len - SHD_SECTION_CRC) != stored)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-crc", s->offset, "%s is damaged",
 		                   shd_section_name(s->type));
-	return SHERD_OK;
+	if (!f->table)
+		return SHERD_OK;
+	uint8_t value[SHD_BLAKE3_BYTES];
+	shd_blake3_of(bytes + SHD_SECTION_HEAD, (size_t)s->stored, value);
+	return shd_container_file_hold(f, s, value, err);
 }
 
 static int read_section(const container_file *f, const shd_container_section *s, uint8_t **out, size_t *len,
@@ -210,7 +216,8 @@ static int lower_bound(const container_file *f, uint64_t wanted, window *w, uint
 	return SHERD_OK;
 }
 
-static int read_record(const container_file *f, const shd_container_entry *e, container_record **out, sherd_error *err)
+static int read_record(const container_file *f, uint64_t index, const shd_container_entry *e, container_record **out,
+                       sherd_error *err)
 {
 	if (e->length > f->limits.metadata_bytes)
 		return shd_fail(err, SHERD_ELIMIT, "too-large", "a record of %u bytes", e->length);
@@ -223,6 +230,7 @@ static int read_record(const container_file *f, const shd_container_entry *e, co
 	int rc = shd_container_record_decode(e, raw, &f->limits, &r->arena, &r->array, err);
 	if (rc < 0)
 		return shd_shift_offset(err, rc, shd_section_payload(&f->index));
+	TRY(shd_container_file_bind(f, index, e, raw, &r->arena, r, err));
 	*out = TAKE(r);
 	return SHERD_OK;
 }
@@ -244,7 +252,7 @@ static int container_file_find(const container_file *f, const char *name, contai
 		const uint8_t *raw = w.raw + (at - w.first) * SHD_CONTAINER_ENTRY;
 		int rc = shd_container_entry_decode(raw, at, f->arrays, f->index.stored, &e, err);
 		TRY(shd_shift_offset(err, rc, shd_section_payload(&f->index)));
-		TRY(read_record(f, &e, &r, err));
+		TRY(read_record(f, at, &e, &r, err));
 		if (strcmp(r->array.tensor.name, name) == 0) {
 			*out = TAKE(r);
 			return SHERD_OK;

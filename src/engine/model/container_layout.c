@@ -8,7 +8,8 @@ bool sherd_model_layout_of(sherd_model_layout *out, const sherd_model *model)
 	*out = (sherd_model_layout){.version = SHD_CONTAINER_VERSION,
 	                            .files = m->shards.count ? m->shards.count : 1,
 	                            .generation = m->shards.generation,
-	                            .features = m->file->head.compatible};
+	                            .features = m->file->head.compatible,
+	                            .digest = m->file->table ? m->file->digest : NULL};
 	return true;
 }
 

@@ -65,7 +65,59 @@ static int put_section(container_out *o, shd_container_section *s, const void *p
 		TRY(container_out_append(o, payload, (size_t)s->stored, err));
 	TRY(container_out_append(o, tail, sizeof(tail), err));
 	o->head.sections[o->head.count++] = *s;
-	return SHERD_OK;
+	if (!o->digest || !shd_container_digests_has(s))
+		return SHERD_OK;
+	shd_digest_section told = {.type = s->type, .flags = s->flags};
+	shd_blake3_of(payload, (size_t)s->stored, told.value.bytes);
+	shd_vec_push(&o->values, told);
+	return shd_vec_check(&o->values, err);
+}
+
+int shd_container_out_digests(container_out *o, const uint8_t set[SHD_CONTAINER_SET_BYTES],
+                              const shd_digest_array *arrays, uint64_t count, const shd_digest_value *chunks,
+                              uint64_t chunk_count, sherd_error *err)
+{
+	SHD_AUTO_BUF raw = {0};
+	shd_container_digests d = {.sections = o->values.count, .arrays = count, .chunks = chunk_count};
+	memcpy(d.set, set, sizeof(d.set));
+	TRY(shd_container_digests_encode(&d, o->values.items, arrays, chunks, &raw, err));
+	o->root = d.root;
+	o->head.incompatible |= SHD_FEATURE_DIGESTS;
+	return shd_container_out_section(o, SHD_SECTION_DIGESTS, raw.data, raw.len, 0, err);
+}
+
+/* A section of another file, piece by piece. */
+typedef struct copied {
+	uint32_t crc;
+	SHD_VEC(shd_digest_value) parts; /* values of its payload's, where that has more than one */
+	shd_digest_value value;
+} copied;
+
+/* Pieces of the payload but the last have PIECE bytes. */
+static int copied_add(copied *c, const uint8_t *bytes, size_t len, uint64_t at, uint64_t all, sherd_error *err)
+{
+	c->crc = shd_crc32(c->crc, bytes, len);
+	if (all <= PIECE) {
+		shd_blake3_of(bytes, len, c->value.bytes);
+		return SHERD_OK;
+	}
+	shd_blake3_part(bytes, len, at, c->value.bytes);
+	shd_vec_push(&c->parts, c->value);
+	return shd_vec_check(&c->parts, err);
+}
+
+static int copied_keep(copied *c, container_out *o, const container_file *from, const shd_container_section *s,
+                       sherd_error *err)
+{
+	shd_digest_section told = {.type = s->type, .flags = s->flags, .value = c->value};
+	if (!s->stored)
+		shd_blake3_of("", 0, told.value.bytes);
+	if (c->parts.count)
+		shd_blake3_root((const uint8_t(*)[SHD_BLAKE3_BYTES])c->parts.items, c->parts.count, told.value.bytes);
+	TRY(shd_in_reader(err, shd_container_file_hold(from, s, told.value.bytes, err), from->reader));
+	if (o->digest)
+		shd_vec_push(&o->values, told);
+	return shd_vec_check(&o->values, err);
 }
 
 int shd_container_out_section(container_out *o, shd_section_type type, const void *payload, size_t len, int level,
@@ -88,36 +140,55 @@ int shd_container_out_section(container_out *o, shd_section_type type, const voi
 	return put_section(o, &s, s.flags & SHD_SECTION_CODEC ? packed : payload, err);
 }
 
-int shd_container_out_copy(container_out *o, const container_file *from, const shd_container_section *s,
-                           sherd_error *err)
+static int copy_pieces(container_out *o, const container_file *from, const shd_container_section *s, copied *c,
+                       sherd_error *err)
 {
-	shd_container_section copy = *s;
-	uint64_t end = shd_section_end(s) - (s->flags & SHD_SECTION_HAS_CRC ? SHD_SECTION_CRC : 0);
-	uint8_t tail[SHD_SECTION_CRC];
-	uint32_t crc = 0;
-	SHD_AUTO_FREE void *room = malloc(PIECE);
+	SHD_AUTO_FREE uint8_t *room = malloc(PIECE);
 	if (!room)
 		return shd_fail_nomem(err);
-	TRY(check_room(o, err));
-	copy.offset = o->at;
-	for (uint64_t at = s->offset; at < end;) {
-		size_t n = end - at < PIECE ? (size_t)(end - at) : PIECE;
-		TRY(sherd_reader_at(from->reader, at, room, n, err));
-		crc = shd_crc32(crc, room, n);
+	TRY(sherd_reader_at(from->reader, s->offset, room, SHD_SECTION_HEAD, err));
+	c->crc = shd_crc32(0, room, SHD_SECTION_HEAD);
+	TRY(container_out_append(o, room, SHD_SECTION_HEAD, err));
+	for (uint64_t at = 0; at < s->stored; at += PIECE) {
+		size_t n = s->stored - at < PIECE ? (size_t)(s->stored - at) : PIECE;
+		TRY(sherd_reader_at(from->reader, shd_section_payload(s) + at, room, n, err));
+		TRY(copied_add(c, room, n, at, s->stored, err));
 		TRY(container_out_append(o, room, n, err));
-		at += n;
 	}
+	return SHERD_OK;
+}
+
+static int copy_section(container_out *o, const container_file *from, const shd_container_section *s, copied *c,
+                        sherd_error *err)
+{
+	shd_container_section copy = *s;
+	uint8_t tail[SHD_SECTION_CRC];
+	TRY(check_room(o, err));
+	if (o->digest && s->type == SHD_SECTION_DIGESTS)
+		return shd_fail(err, SHERD_EUNSUPPORTED, "cannot-hold",
+		                "the container has a section of type %u, which is the type of digests", s->type);
+	copy.offset = o->at;
+	TRY(copy_pieces(o, from, s, c, err));
 	if (s->flags & SHD_SECTION_HAS_CRC) {
-		if (crc != s->crc)
+		if (c->crc != s->crc)
 			return shd_in_reader(err,
 			                     shd_fail_at(err, SHERD_ECORRUPT, "bad-crc", s->offset,
 			                                 "a section of type %u is damaged", s->type),
 			                     from->reader);
-		shd_put_u32(tail, crc);
+		shd_put_u32(tail, c->crc);
 		TRY(container_out_append(o, tail, sizeof(tail), err));
 	}
 	o->head.sections[o->head.count++] = copy;
-	return SHERD_OK;
+	return copied_keep(c, o, from, s, err);
+}
+
+int shd_container_out_copy(container_out *o, const container_file *from, const shd_container_section *s,
+                           sherd_error *err)
+{
+	copied c = {0};
+	int rc = copy_section(o, from, s, &c, err);
+	shd_vec_done(&c.parts);
+	return rc;
 }
 
 int shd_container_out_finish(container_out *o, const uint8_t set[SHD_CONTAINER_SET_BYTES], shd_container_peer *peer,
@@ -129,7 +200,10 @@ int shd_container_out_finish(container_out *o, const uint8_t set[SHD_CONTAINER_S
 	shd_container_head_encode(&o->head, front);
 	shd_section_head_encode(&o->head.sections[0], front + SHD_CONTAINER_FRONT);
 	peer->size = o->at;
-	shd_sha256_of(front, SHD_CONTAINER_FRONT, peer->digest);
+	if (o->digest)
+		memcpy(peer->digest, o->root.bytes, sizeof(peer->digest));
+	else
+		shd_sha256_of(front, SHD_CONTAINER_FRONT, peer->digest);
 	TRY(sherd_writer_fill(o->writer, 0, front, sizeof(front), err));
 	return sherd_writer_commit(TAKE(o->writer), err);
 }
@@ -137,4 +211,5 @@ int shd_container_out_finish(container_out *o, const uint8_t set[SHD_CONTAINER_S
 void shd_container_out_abort(container_out *o)
 {
 	sherd_writer_abort(TAKE(o->writer));
+	shd_vec_done(&o->values);
 }

@@ -3,6 +3,7 @@
 #include "base/large.h"
 #include "codec/crc32.h"
 #include "codec/shuffle.h"
+#include "engine/model/container.h"
 #include "engine/tensors/blame.h"
 
 #include <stdlib.h>
@@ -51,7 +52,7 @@ int shd_container_batch_slot(container_batch *b, container_slot **out, sherd_err
 	return SHERD_OK;
 }
 
-static void container_pack_pack(container_slot *s)
+static void container_pack_pack(container_slot *s, bool digest)
 {
 	s->chunk = (shd_container_chunk){.stored = s->len, .raw = s->len};
 	s->stored = s->raw;
@@ -72,6 +73,8 @@ static void container_pack_pack(container_slot *s)
 		}
 	}
 	s->chunk.crc = shd_crc32(0, s->stored, s->chunk.stored);
+	if (digest)
+		shd_blake3_of(s->stored, s->chunk.stored, s->value.bytes);
 }
 
 static uint8_t *large_room(container_slot *s, size_t bytes)
@@ -85,9 +88,10 @@ static uint8_t *large_room(container_slot *s, size_t bytes)
 }
 
 /* Copies the chunk as it is stored, if it is what its CRC says. */
-static int container_pack_keep(container_slot *s, sherd_error *err)
+static int container_pack_keep(container_slot *s, bool digest, sherd_error *err)
 {
-	const shd_container_chunk *c = &s->kept->array.chunks[s->from / s->kept->array.chunk_bytes];
+	const uint32_t chunk = (uint32_t)(s->from / s->kept->array.chunk_bytes);
+	const shd_container_chunk *c = &s->kept->array.chunks[chunk];
 	uint8_t *room = c->stored <= SHD_CONTAINER_CHUNK ? s->raw : large_room(s, c->stored);
 	if (!room)
 		return shd_fail_nomem(err);
@@ -97,6 +101,9 @@ static int container_pack_keep(container_slot *s, sherd_error *err)
 		                     s->kept->array.tensor.name);
 		return shd_in_reader(err, rc, s->kept->file->reader);
 	}
+	TRY(shd_container_chunk_hold(s->kept, chunk, room, err));
+	if (digest)
+		shd_blake3_of(room, c->stored, s->value.bytes);
 	s->chunk = *c;
 	s->stored = room;
 	return SHERD_OK;
@@ -142,12 +149,12 @@ static int work_on(void *arg, size_t index, sherd_error *err)
 	container_batch *b = arg;
 	container_slot *s = &b->slots[index];
 	if (s->kept) {
-		TRY(container_pack_keep(s, err));
+		TRY(container_pack_keep(s, b->digest, err));
 		return container_pack_deliver(b, s, err);
 	}
 	if (!s->fetched)
 		TRY(b->read(b->arg, s->array, s->from, s->raw, s->len, err));
-	container_pack_pack(s);
+	container_pack_pack(s, b->digest);
 	return container_pack_deliver(b, s, err);
 }
 

@@ -24,6 +24,7 @@ typedef struct container_slot {
 	bool aligned;                 /* it begins at a multiple of SHD_CONTAINER_ALIGN */
 	container_out *to;
 	shd_container_chunk chunk; /* what became of it */
+	shd_digest_value value;    /* of the stored bytes, where that is wanted */
 	/* Belong to the batch. */
 	uint8_t *work, *packed;
 	shd_deflate *deflate;
@@ -36,6 +37,7 @@ typedef struct container_batch {
 	container_slot *slots;
 	size_t count, used;
 	int level; /* 0: nothing is packed */
+	bool digest;
 	sherd_pool *pool;
 	shd_meter *meter;
 	sherd_model_read_fn *read;
@@ -45,7 +47,7 @@ typedef struct container_batch {
 	bool failed;          /* nobody goes on */
 } container_batch;
 
-/* Then pool, meter, read and arg may be set. */
+/* Then digest, pool, meter, read and arg may be set. */
 int shd_container_batch_init(container_batch *b, unsigned workers, int level, sherd_error *err);
 void shd_container_batch_done(container_batch *b);
 /* The next free slot, with room for its raw bytes; there is one as long as used < count. */

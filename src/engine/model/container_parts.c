@@ -123,6 +123,8 @@ int shd_container_parts_make(const sherd_model *from, bool without_updater, shd_
 
 void shd_container_parts_done(container_parts *parts)
 {
-	for (size_t i = 0; i < parts->count; i++)
+	for (size_t i = 0; i < parts->count; i++) {
 		shd_vec_done(&parts->list[i].chunks);
+		shd_vec_done(&parts->list[i].values);
+	}
 }

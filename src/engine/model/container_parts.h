@@ -2,12 +2,14 @@
 #pragma once
 
 #include "engine/model/model.h"
+#include "format/container/digests.h"
 #include "format/container/index.h"
 
 typedef struct container_part {
 	size_t array;                        /* as the caller numbers it */
 	shd_container_array a;               /* without chunks and shard */
 	SHD_VEC(shd_container_chunk) chunks; /* as they are written */
+	SHD_VEC(shd_digest_value) values;    /* and theirs, in a file with DIGESTS */
 	uint64_t given;                      /* bytes of it so far */
 } container_part;
 

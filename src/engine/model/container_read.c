@@ -16,12 +16,25 @@ static int damaged(const container_record *r, uint32_t chunk, const char *reason
 	return shd_in_reader(err, rc, r->file->reader);
 }
 
+int shd_container_chunk_hold(const container_record *r, uint32_t chunk, const uint8_t *stored, sherd_error *err)
+{
+	uint8_t value[SHD_BLAKE3_BYTES];
+	if (!r->values)
+		return SHERD_OK;
+	shd_blake3_of(stored, r->array.chunks[chunk].stored, value);
+	return memcmp(value, r->values[chunk].bytes, sizeof(value)) == 0
+	               ? SHERD_OK
+	               : damaged(r, chunk, "bad-checksum", "is not what DIGESTS tell of", err);
+}
+
 /* The bytes as they are stored. */
 static int container_read_fetch(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err)
 {
 	const shd_container_chunk *c = &r->array.chunks[chunk];
 	TRY(sherd_reader_at(r->file->reader, c->offset, out, c->stored, err));
-	return shd_crc32(0, out, c->stored) == c->crc ? SHERD_OK : damaged(r, chunk, "bad-crc", "is damaged", err);
+	if (shd_crc32(0, out, c->stored) != c->crc)
+		return damaged(r, chunk, "bad-crc", "is damaged", err);
+	return shd_container_chunk_hold(r, chunk, out, err);
 }
 
 int shd_container_read_chunk(const container_record *r, uint32_t chunk, uint8_t *out, sherd_error *err)
@@ -120,7 +133,7 @@ static int container_read_read_part(const range *g, uint32_t chunk, uint32_t fro
 	const shd_container_chunk *c = &g->r->array.chunks[chunk];
 	if (len == c->raw)
 		return shd_container_read_chunk(g->r, chunk, out, err);
-	if (c->codec == SHD_CODEC_NONE && c->filter == SHD_FILTER_NONE)
+	if (c->codec == SHD_CODEC_NONE && c->filter == SHD_FILTER_NONE && !g->r->values)
 		return sherd_reader_at(g->r->file->reader, c->offset + from, out, len, err);
 	return read_unpacked(g->r, chunk, from, len, out, g->cache, err);
 }

@@ -82,16 +82,31 @@ int shd_container_target_begin(sherd_model_writer *w, uint32_t target, sherd_err
 	if (t->out.writer || t->committed)
 		return SHERD_OK;
 	TRY(shd_container_out_begin(&t->out, w->store, t->key, &options, err));
+	t->out.digest = w->digest;
 	if (!target && w->kept)
 		t->out.head.compatible = w->kept->file->head.compatible;
 	return SHERD_OK;
 }
 
-/* The index of one file: its own arrays with their chunks, and in the first one all others without. */
-static int put_index(sherd_model_writer *w, uint32_t target, sherd_error *err)
+/* The arrays that the index of one file tells of: its own with their chunks, and in the first one all others without.
+ */
+typedef struct told {
+	SHD_VEC(shd_container_array) list;
+	SHD_VEC(size_t) parts; /* whose they are */
+	size_t *order;         /* by entry of the index */
+	shd_buf index;
+} told;
+
+static void told_done(told *t)
 {
-	SHD_AUTO_BUF index = {0};
-	SHD_AUTO_VEC SHD_VEC(shd_container_array) list = {0};
+	shd_vec_done(&t->list);
+	shd_vec_done(&t->parts);
+	free(t->order);
+	shd_buf_done(&t->index);
+}
+
+static int told_make(const sherd_model_writer *w, uint32_t target, told *t, sherd_error *err)
+{
 	for (size_t i = 0; i < w->parts.count; i++) {
 		shd_container_array a = w->parts.list[i].a;
 		if (w->target_of[i] == target) {
@@ -100,11 +115,60 @@ static int put_index(sherd_model_writer *w, uint32_t target, sherd_error *err)
 		} else if (target) {
 			continue;
 		}
-		shd_vec_push(&list, a);
+		shd_vec_push(&t->list, a);
+		shd_vec_push(&t->parts, i);
 	}
-	TRY(shd_vec_check(&list, err));
-	TRY(shd_container_index_encode(list.items, list.count, &index, err));
-	return shd_container_out_section(&w->targets[target].out, SHD_SECTION_ARRAYS, index.data, index.len, 0, err);
+	TRY(shd_vec_check(&t->list, err));
+	TRY(shd_vec_check(&t->parts, err));
+	t->order = calloc(t->list.count + 1, sizeof(*t->order));
+	if (!t->order)
+		return shd_fail_nomem(err);
+	return shd_container_index_encode(t->list.items, t->list.count, &t->index, t->order, err);
+}
+
+/* The values of the arrays that an index tells of. */
+typedef struct valued {
+	SHD_VEC(shd_digest_array) arrays;
+	SHD_VEC(shd_digest_value) chunks;
+} valued;
+
+static int valued_make(const sherd_model_writer *w, const told *t, valued *v, sherd_error *err)
+{
+	for (size_t i = 0; i < t->list.count; i++) {
+		const shd_container_array *a = &t->list.items[t->order[i]];
+		const container_part *p = &w->parts.list[t->parts.items[t->order[i]]];
+		const uint8_t *e = t->index.data + SHD_CONTAINER_INDEX_HEAD + i * SHD_CONTAINER_ENTRY;
+		shd_digest_array told_of = {.first = v->chunks.count};
+		shd_container_entry entry;
+		TRY(shd_container_entry_decode(e, i, t->list.count, t->index.len, &entry, err));
+		TRY(shd_digest_of_array(t->index.data + entry.offset, entry.length, p->values.items, a->chunk_count,
+		                        &told_of.value, err));
+		shd_vec_push(&v->arrays, told_of);
+		for (uint32_t c = 0; c < a->chunk_count; c++)
+			shd_vec_push(&v->chunks, p->values.items[c]);
+	}
+	TRY(shd_vec_check(&v->arrays, err));
+	return shd_vec_check(&v->chunks, err);
+}
+
+static int put_digests(sherd_model_writer *w, uint32_t target, const told *t, sherd_error *err)
+{
+	valued v = {0};
+	int rc = valued_make(w, t, &v, err);
+	if (rc == SHERD_OK)
+		rc = shd_container_out_digests(&w->targets[target].out, w->set, v.arrays.items, v.arrays.count,
+		                               v.chunks.items, v.chunks.count, err);
+	shd_vec_done(&v.arrays);
+	shd_vec_done(&v.chunks);
+	return rc;
+}
+
+static int put_index(sherd_model_writer *w, uint32_t target, sherd_error *err)
+{
+	SHD_DONE(told_done) told t = {0};
+	TRY(told_make(w, target, &t, err));
+	TRY(shd_container_out_section(&w->targets[target].out, SHD_SECTION_ARRAYS, t.index.data, t.index.len, 0, err));
+	return w->digest ? put_digests(w, target, &t, err) : SHERD_OK;
 }
 
 static int put_shard_info(sherd_model_writer *w, uint32_t target, sherd_error *err)
@@ -124,7 +188,8 @@ static int put_kept(sherd_model_writer *w, container_out *out, sherd_error *err)
 {
 	const container_file *from = w->kept ? w->kept->file : NULL;
 	for (uint32_t i = 0; from && i < from->head.count; i++)
-		if (from->head.sections[i].type > SHD_SECTION_SHARD_INFO)
+		if (from->head.sections[i].type > SHD_SECTION_SHARD_INFO &&
+		    (!from->table || from->head.sections[i].type != SHD_SECTION_DIGESTS))
 			TRY(shd_container_out_copy(out, from, &from->head.sections[i], err));
 	return SHERD_OK;
 }

@@ -74,6 +74,30 @@ static int check_crc(check *c, const shd_container_section *s, sherd_error *err)
 	return SHERD_OK;
 }
 
+/* A section without a CRC, or of a type that is not known, is held against the digest all the same. */
+static int check_value(check *c, const shd_container_section *s, sherd_error *err)
+{
+	SHD_AUTO_FREE uint8_t *room = malloc(PIECE);
+	SHD_AUTO_VEC SHD_VEC(shd_digest_value) parts = {0};
+	shd_digest_value value;
+	if (!room)
+		return shd_fail_nomem(err);
+	shd_blake3_of("", 0, value.bytes);
+	for (uint64_t at = 0; at < s->stored; at += PIECE) {
+		size_t n = s->stored - at < PIECE ? (size_t)(s->stored - at) : PIECE;
+		TRY(sherd_reader_at(c->f->reader, shd_section_payload(s) + at, room, n, err));
+		if (s->stored <= PIECE)
+			shd_blake3_of(room, n, value.bytes);
+		else
+			shd_blake3_part(room, n, at, value.bytes);
+		shd_vec_push(&parts, value);
+	}
+	TRY(shd_vec_check(&parts, err));
+	if (parts.count > 1)
+		shd_blake3_root((const uint8_t(*)[SHD_BLAKE3_BYTES])parts.items, parts.count, value.bytes);
+	return shd_container_file_hold(c->f, s, value.bytes, err);
+}
+
 static int check_sections(check *c, bool quick)
 {
 	for (uint32_t i = 0; i < c->f->head.count; i++) {
@@ -82,6 +106,8 @@ static int check_sections(check *c, bool quick)
 		int rc = container_verify_check_head(c->f, s, &failure);
 		if (rc == SHERD_OK && !quick && s->flags & SHD_SECTION_HAS_CRC)
 			rc = check_crc(c, s, &failure);
+		if (rc == SHERD_OK && !quick && c->f->table && shd_container_digests_has(s))
+			rc = check_value(c, s, &failure);
 		TRY(container_verify_take(c, rc, &failure));
 	}
 	return SHERD_OK;
@@ -105,6 +131,9 @@ static int add_record(check *c, const shd_container_entry *e, const uint8_t *raw
 	container_record r = {.file = c->f};
 	size_t index = c->records.count;
 	TRY(shd_container_record_decode(e, raw, &c->f->limits, &c->arena, &r.array, err));
+	/* Offsets count from the index here. */
+	TRY(shd_shift_offset(err, shd_container_file_bind(c->f, index, e, raw, &c->arena, &r, err),
+	                     -shd_section_payload(&c->f->index)));
 	TRY(check_record(c, &r.array, err));
 	shd_vec_push(&c->records, r);
 	for (uint32_t i = 0; i < r.array.chunk_count; i++) {

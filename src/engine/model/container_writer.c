@@ -65,6 +65,7 @@ static int container_writer_prepare(sherd_model_writer *w, const sherd_model *mo
 		total += w->parts.list[i].a.tensor.bytes;
 	shd_meter_init(&w->meter, options->progress, total);
 	w->metered = true;
+	w->batch.digest = w->digest;
 	w->batch.pool = options->pool;
 	w->batch.meter = &w->meter;
 	w->batch.read = read_model;
@@ -93,6 +94,7 @@ int shd_container_writer_open(sherd_model_writer **out, sherd_store *store, cons
 	w->kept = shd_container_of(model);
 	w->current = SHERD_NO_ARRAY;
 	w->as_it_was = options->as_it_was && w->kept;
+	w->digest = options->digest == SHERD_DIGEST_BLAKE3 || (w->as_it_was && w->kept->file->table);
 	if (w->as_it_was)
 		w->level = is_packed(w->kept->file);
 	else if (options->compress == SHERD_COMPRESS_DEFLATE)
@@ -125,6 +127,10 @@ static int flush(sherd_model_writer *w, sherd_error *err)
 		container_part *p = &w->parts.list[w->parts.part_of[s->array]];
 		shd_vec_push(&p->chunks, s->chunk);
 		TRY(shd_vec_check(&p->chunks, err));
+		if (w->batch.digest) {
+			shd_vec_push(&p->values, s->value);
+			TRY(shd_vec_check(&p->values, err));
+		}
 		if (s->from + s->len < p->a.tensor.bytes)
 			continue;
 		uint32_t target = w->target_of[p - w->parts.list];

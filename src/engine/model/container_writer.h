@@ -27,6 +27,7 @@ struct sherd_model_writer {
 	const char *base; /* of the shards */
 	bool replace;
 	int level;                       /* 0: nothing is packed */
+	bool digest;                     /* files have DIGESTS */
 	const shd_container_model *kept; /* whose unknown sections are kept; or NULL */
 	bool as_it_was;                  /* and whose chunks stay packed as they are */
 	container_parts parts;

@@ -73,6 +73,7 @@ int shd_write_model(shd_conversion *c, sherd_error *err)
 	                                    .without_updater = o->without_updater,
 	                                    .drop_pairs = o->drop_pairs,
 	                                    .as_it_was = o->as_it_was,
+	                                    .digest = o->digest,
 	                                    .allow_missing = o->allow_missing,
 	                                    .time_ns = o->time_ns,
 	                                    .timed = o->timed,

@@ -26,7 +26,7 @@ static const shd_container_section header = {
 
 const char *shd_section_name(uint8_t type)
 {
-	static const char *const names[] = {"HEADER", "METADATA", "GRAPH", "ARRAYS", "SHARD_INFO"};
+	static const char *const names[] = {"HEADER", "METADATA", "GRAPH", "ARRAYS", "SHARD_INFO", "DIGESTS"};
 	return type < COUNT_OF(names) ? names[type] : "section";
 }
 
@@ -119,10 +119,10 @@ static int decode_fields(const uint8_t *front, shd_container_head *out, sherd_er
 	memcpy(out->set, p + 16, sizeof(out->set));
 	out->file_size = shd_get_u64(p + 32);
 	out->count = shd_get_u32(p + 40);
-	if (out->incompatible)
+	if (out->incompatible & ~SHD_FEATURE_DIGESTS)
 		return shd_fail_at(err, SHERD_EVERSION, "unknown-feature", PAYLOAD_AT + 8,
 		                   "the container uses features %016llx, which this library does not know",
-		                   (unsigned long long)out->incompatible);
+		                   (unsigned long long)(out->incompatible & ~SHD_FEATURE_DIGESTS));
 	if (out->count > SHD_CONTAINER_MOST_SECTIONS)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-count", PAYLOAD_AT + 40, "%u sections", out->count);
 	const uint8_t *end = front + DIRECTORY_AT + (size_t)out->count * ENTRY;
@@ -151,7 +151,8 @@ static bool lies_well(const shd_container_section *s, uint64_t at, uint64_t file
 	return s->offset == at && file_size - at >= around && s->stored <= file_size - at - around;
 }
 
-static int check_flags(const shd_container_section *s, uint64_t at, sherd_error *err)
+/* Types up to `known` are ours. */
+static int check_flags(const shd_container_section *s, uint8_t known, uint64_t at, sherd_error *err)
 {
 	uint8_t codec = s->flags & SHD_SECTION_CODEC;
 	if (s->flags & ~(SHD_SECTION_CODEC | SHD_SECTION_HAS_CRC))
@@ -161,9 +162,9 @@ static int check_flags(const shd_container_section *s, uint64_t at, sherd_error 
 		                   (unsigned long long)s->stored, (unsigned long long)s->raw);
 	if (!(s->flags & SHD_SECTION_HAS_CRC) && s->crc)
 		return shd_fail_at(err, SHERD_ECORRUPT, "reserved", at + 4, "a CRC of a section without one");
-	if (s->type > SHD_SECTION_SHARD_INFO)
+	if (s->type > known)
 		return SHERD_OK;
-	if (codec > SHD_CODEC_DEFLATE || (codec && s->type == SHD_SECTION_ARRAYS))
+	if (codec > SHD_CODEC_DEFLATE || (codec && (s->type == SHD_SECTION_ARRAYS || s->type == SHD_SECTION_DIGESTS)))
 		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-codec", at + 1, "%s is packed by codec %u",
 		                   shd_section_name(s->type), codec);
 	if (s->type != SHD_SECTION_ARRAYS && !(s->flags & SHD_SECTION_HAS_CRC))
@@ -176,6 +177,7 @@ static int decode_directory(const uint8_t *front, shd_container_head *h, sherd_e
 {
 	uint64_t end = SHD_CONTAINER_FRONT;
 	uint32_t seen = 1u << SHD_SECTION_HEADER;
+	const uint8_t known = h->incompatible & SHD_FEATURE_DIGESTS ? SHD_SECTION_DIGESTS : SHD_SECTION_SHARD_INFO;
 	for (uint32_t i = 0; i < h->count; i++) {
 		uint64_t at = DIRECTORY_AT + i * ENTRY;
 		const uint8_t *e = front + at;
@@ -186,13 +188,13 @@ static int decode_directory(const uint8_t *front, shd_container_head *h, sherd_e
 		s->raw = shd_get_u64(e + 24);
 		if (!is_zero(e + 2, 2))
 			return shd_fail_at(err, SHERD_ECORRUPT, "reserved", at + 2, "a directory entry");
-		TRY(check_flags(s, at, err));
+		TRY(check_flags(s, known, at, err));
 		if (!lies_well(s, end, h->file_size))
 			return shd_fail_at(err, SHERD_ECORRUPT, "out-of-range", at + 8,
 			                   "%s (section %u) does not follow the one before within the file",
 			                   shd_section_name(s->type), i + 1);
 		end = shd_section_end(s);
-		if (s->type > SHD_SECTION_SHARD_INFO || s->type == SHD_SECTION_ARRAYS)
+		if (s->type > known || s->type == SHD_SECTION_ARRAYS)
 			continue;
 		if (seen & 1u << s->type)
 			return shd_fail_at(err, SHERD_ECORRUPT, "duplicate-section", at, "%s is there twice",
@@ -216,6 +218,8 @@ int shd_container_head_decode(const uint8_t *front, size_t len, uint64_t file_si
 	if (!index || !(index->flags & SHD_SECTION_HAS_CRC))
 		return shd_fail_at(err, SHERD_ECORRUPT, "no-index", DIRECTORY_AT,
 		                   "no index of arrays, or one without CRC");
+	if (h.incompatible & SHD_FEATURE_DIGESTS && !shd_container_find_section(&h, SHD_SECTION_DIGESTS))
+		return shd_fail_at(err, SHERD_ECORRUPT, "no-checksum", DIRECTORY_AT, "DIGESTS are not there");
 	*out = h;
 	return SHERD_OK;
 }

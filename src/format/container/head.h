@@ -20,8 +20,11 @@ typedef enum shd_section_type {
 	SHD_SECTION_METADATA = 1,
 	SHD_SECTION_GRAPH = 2,
 	SHD_SECTION_ARRAYS = 3, /* the last one is the index */
-	SHD_SECTION_SHARD_INFO = 4
+	SHD_SECTION_SHARD_INFO = 4,
+	SHD_SECTION_DIGESTS = 5 /* with SHD_FEATURE_DIGESTS; else a section that is not known */
 } shd_section_type;
+
+#define SHD_FEATURE_DIGESTS UINT64_C(1) /* incompatible */
 
 #define SHD_SECTION_HEAD 10
 #define SHD_SECTION_CRC 4
@@ -39,7 +42,7 @@ typedef struct shd_container_section {
 } shd_container_section;
 
 typedef struct shd_container_head {
-	uint64_t compatible, incompatible; /* feature bits: none are defined */
+	uint64_t compatible, incompatible; /* feature bits; of the former none is defined */
 	uint8_t set[SHD_CONTAINER_SET_BYTES];
 	uint64_t file_size;
 	uint32_t count;

@@ -93,7 +93,8 @@ static int put_all(const place *places, size_t count, shd_buf *out, sherd_error 
 	return shd_buf_check(out, err);
 }
 
-int shd_container_index_encode(const shd_container_array *arrays, size_t count, shd_buf *out, sherd_error *err)
+int shd_container_index_encode(const shd_container_array *arrays, size_t count, shd_buf *out, size_t *order,
+                               sherd_error *err)
 {
 	SHD_AUTO_FREE place *places = calloc(count + 1, sizeof(*places));
 	if (!places)
@@ -103,6 +104,8 @@ int shd_container_index_encode(const shd_container_array *arrays, size_t count, 
 		shd_container_hash(shd_str_of(arrays[i].tensor.name), places[i].hash);
 	}
 	qsort(places, count, sizeof(*places), by_hash);
+	for (size_t i = 0; order && i < count; i++)
+		order[i] = (size_t)(places[i].array - arrays);
 	return put_all(places, count, out, err);
 }
 

@@ -54,8 +54,10 @@ typedef struct shd_container_entry {
 
 void shd_container_hash(shd_str name, uint8_t out[SHD_CONTAINER_HASH]);
 
-/* The payload of an index; arrays may be in any order and have different names. */
-int shd_container_index_encode(const shd_container_array *arrays, size_t count, shd_buf *out, sherd_error *err);
+/* The payload of an index; arrays may be in any order and have different names. order, if not NULL: by entry, which of
+ * the arrays it is of. */
+int shd_container_index_encode(const shd_container_array *arrays, size_t count, shd_buf *out, size_t *order,
+                               sherd_error *err);
 
 /* Takes the number of entries; len is that of the whole index. */
 int shd_container_index_count(const uint8_t head[SHD_CONTAINER_INDEX_HEAD], uint64_t len, uint64_t *out,

@@ -16,7 +16,7 @@ enum { MORE = 70 };
 /* A message names what is damaged: a section, a chunk, a record of the index, a shard; or that it is no container. */
 static bool names_it(const sherd_error *e)
 {
-	static const char *const words[] = {"HEADER", "METADATA", "GRAPH",  "ARRAYS",    "SHARD_INFO",
+	static const char *const words[] = {"HEADER", "METADATA", "GRAPH",  "ARRAYS",    "SHARD_INFO", "DIGESTS",
 	                                    "chunk ", "index",    "shard ", "container", "no format"};
 	for (size_t i = 0; i < COUNT_OF(words); i++)
 		if (strstr(e->message, words[i]))
@@ -89,6 +89,21 @@ TEST(no_damage_of_a_set_goes_unnoticed)
 	damage("m", "m.shard1-of-2.sdc");
 }
 
+TEST(no_damage_of_a_container_with_digests_goes_unnoticed)
+{
+	sherd_model_save_options o = {.digest = SHERD_DIGEST_BLAKE3};
+	container_write(store, "m.sdc", false, &o, 0);
+	damage("m.sdc", "m.sdc");
+}
+
+TEST(no_damage_of_a_set_with_digests_goes_unnoticed)
+{
+	sherd_model_save_options o = {.shards = 2, .compress = SHERD_COMPRESS_DEFLATE, .digest = SHERD_DIGEST_BLAKE3};
+	container_write(store, "m", false, &o, 0);
+	damage("m", "m.shard0-of-2.sdc");
+	damage("m", "m.shard1-of-2.sdc");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, memory_store_open, memory_store_close)
@@ -96,6 +111,8 @@ int main(void)
 		CASE(no_damage_of_a_container_goes_unnoticed),
 		CASE(no_damage_of_a_packed_container_goes_unnoticed),
 		CASE(no_damage_of_a_set_goes_unnoticed),
+		CASE(no_damage_of_a_container_with_digests_goes_unnoticed),
+		CASE(no_damage_of_a_set_with_digests_goes_unnoticed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static void put_odd(const char *key)
 	}
 	shd_container_out_end_data(&out);
 	assert_ok(shd_container_out_section(&out, SHD_SECTION_GRAPH, parts.graph, parts.graph_len, 6, err));
-	assert_ok(shd_container_index_encode(list, 2, &index, err));
+	assert_ok(shd_container_index_encode(list, 2, &index, NULL, err));
 	assert_ok(shd_container_out_section(&out, SHD_SECTION_ARRAYS, index.data, index.len, 0, err));
 	assert_ok(shd_container_out_finish(&out, set, &peer, err));
 	shd_container_parts_done(&parts);

@@ -90,9 +90,12 @@ TEST(unknown_versions_and_features_are_refused_as_such)
 {
 	shd_container_head h = sample();
 	uint8_t front[SHD_CONTAINER_FRONT];
-	h.incompatible = 1;
+	h.incompatible = 2;
 	shd_container_head_encode(&h, front);
 	assert_refused(SHERD_EVERSION, "unknown-feature", decode(front, h.file_size, err));
+	h.incompatible = SHD_FEATURE_DIGESTS; /* which is not there */
+	shd_container_head_encode(&h, front);
+	assert_refused(SHERD_ECORRUPT, "no-checksum", decode(front, h.file_size, err));
 	h.incompatible = 0;
 	h.compatible = 1;
 	shd_container_head_encode(&h, front);
@@ -176,7 +179,8 @@ TEST(a_section_says_what_the_directory_says)
 	}
 	assert_int_equal(shd_section_crc_begin(&h.sections[1]), shd_crc32(0, head, sizeof(head)));
 	assert_string_equal(shd_section_name(SHD_SECTION_SHARD_INFO), "SHARD_INFO");
-	assert_string_equal(shd_section_name(5), "section");
+	assert_string_equal(shd_section_name(SHD_SECTION_DIGESTS), "DIGESTS");
+	assert_string_equal(shd_section_name(6), "section");
 }
 
 int main(void)

@@ -56,7 +56,7 @@ TEST(records_come_back_in_the_order_of_their_hashes)
 	shd_arena arena = {0};
 	uint8_t before[SHD_CONTAINER_HASH] = {0};
 	size_t seen = 0;
-	assert_ok(shd_container_index_encode(arrays, COUNT_OF(arrays), &index, err));
+	assert_ok(shd_container_index_encode(arrays, COUNT_OF(arrays), &index, NULL, err));
 	for (uint64_t i = 0; i < COUNT_OF(arrays); i++) {
 		shd_container_entry e = entry_at(&index, i);
 		shd_container_array a;
@@ -129,7 +129,7 @@ TEST(a_record_that_cannot_be_is_refused)
 	shd_arena arena = {0};
 	shd_container_array a;
 	uint64_t which = 0;
-	assert_ok(shd_container_index_encode(arrays, COUNT_OF(arrays), &index, err));
+	assert_ok(shd_container_index_encode(arrays, COUNT_OF(arrays), &index, NULL, err));
 	while (entry_at(&index, which).length < 100)
 		which++;
 	shd_container_entry e = entry_at(&index, which);
@@ -153,7 +153,7 @@ TEST(an_entry_that_leads_out_of_the_index_is_refused)
 {
 	SHD_AUTO_BUF index = {0};
 	shd_container_entry e;
-	assert_ok(shd_container_index_encode(arrays, COUNT_OF(arrays), &index, err));
+	assert_ok(shd_container_index_encode(arrays, COUNT_OF(arrays), &index, NULL, err));
 	uint8_t *raw = index.data + SHD_CONTAINER_INDEX_HEAD;
 	raw[15] = 1;
 	assert_fails(SHERD_ECORRUPT, 8, shd_container_entry_decode(raw, 0, 3, index.len, &e, err));
