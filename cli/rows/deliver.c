@@ -209,6 +209,10 @@ static int deliver_digest(delivering *d, sherd_rows_cursor *cursor, sherd_error 
 	d->batches = digest.batches;
 	d->rows = digest.rows;
 	cli_doc_put_text(&d->doc, set ? "set_digest" : "digest", text);
+	if (!set && d->cli->out.json)
+		cli_doc_put_bool(&d->doc, "chain", true); /* one thread made it; set_digest is made by all */
+	if (!set && !d->cli->out.json && !d->cli->out.quiet && cli_out_has_terminal())
+		cli_out_aside(&d->cli->out, "(a chain, made by one thread; --set-digest is made by all workers)");
 	if (!d->cli->out.json)
 		cli_out_printf(&d->cli->out, "%s\n", text);
 	return SHERD_OK;

@@ -177,8 +177,8 @@ static const cli_option options[] = {
 	{"output", "FILE", "where the NumPy file goes", 'o'},
 	{"replace", NULL, "replace FILE if it is there", 0},
 	{"ids", NULL, "as text, put the id of every row before it", 0},
-	{"digest", NULL, "print only the SHA-256 of the values as delivered", 0},
-	{"set-digest", NULL, "print only the sum of the rows' SHA-256, which adds up over ranks", 0},
+	{"digest", NULL, "print only the SHA-256 of the values as delivered: a chain, by one thread", 0},
+	{"set-digest", NULL, "print only the sum of the rows' SHA-256, by all workers, which adds up over ranks", 0},
 	{"incomplete", NULL, "a set that is still being packed, too", 0},
 };
 
