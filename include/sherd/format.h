@@ -30,7 +30,8 @@ typedef enum sherd_format {
 	SHERD_FORMAT_TORCH,                /* torch.save(): a pickle and storages in a ZIP archive */
 	SHERD_FORMAT_TORCH_LEGACY,         /* torch.save() before 1.6: pickles, then storages */
 	SHERD_FORMAT_DCP,                  /* a folder of torch.distributed.checkpoint */
-	SHERD_FORMAT_ONNX                  /* initialisers of an ONNX model */
+	SHERD_FORMAT_ONNX,                 /* initialisers of an ONNX model */
+	SHERD_FORMAT_HUGGINGFACE           /* a folder with a model, a run of checkpoints, or a cache of one */
 } sherd_format;
 
 /* What a format is for: programs choose by this and not by the format. */

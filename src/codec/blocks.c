@@ -28,7 +28,7 @@ static uint32_t bits_at(const uint8_t *p)
 static inline ALWAYS void widen_q4_0(const uint8_t *in, float *out)
 {
 	float d = half_at(in);
-	for (int i = 0; i < 16; i++) {
+	for (size_t i = 0; i < 16; i++) {
 		out[i] = (float)((in[2 + i] & 15) - 8) * d;
 		out[i + 16] = (float)((in[2 + i] >> 4) - 8) * d;
 	}
@@ -37,7 +37,7 @@ static inline ALWAYS void widen_q4_0(const uint8_t *in, float *out)
 static inline ALWAYS void widen_q4_1(const uint8_t *in, float *out)
 {
 	float d = half_at(in), least = half_at(in + 2);
-	for (int i = 0; i < 16; i++) {
+	for (size_t i = 0; i < 16; i++) {
 		out[i] = (float)(in[4 + i] & 15) * d + least;
 		out[i + 16] = (float)(in[4 + i] >> 4) * d + least;
 	}
@@ -47,7 +47,7 @@ static inline ALWAYS void widen_q5_0(const uint8_t *in, float *out)
 {
 	float d = half_at(in);
 	uint32_t fifth = bits_at(in + 2);
-	for (int i = 0; i < 16; i++) {
+	for (size_t i = 0; i < 16; i++) {
 		int low = (in[6 + i] & 15) | (int)(fifth >> i & 1) << 4;
 		int high = in[6 + i] >> 4 | (int)(fifth >> (i + 16) & 1) << 4;
 		out[i] = (float)(low - 16) * d;
@@ -59,7 +59,7 @@ static inline ALWAYS void widen_q5_1(const uint8_t *in, float *out)
 {
 	float d = half_at(in), least = half_at(in + 2);
 	uint32_t fifth = bits_at(in + 4);
-	for (int i = 0; i < 16; i++) {
+	for (size_t i = 0; i < 16; i++) {
 		int low = (in[8 + i] & 15) | (int)(fifth >> i & 1) << 4;
 		int high = in[8 + i] >> 4 | (int)(fifth >> (i + 16) & 1) << 4;
 		out[i] = (float)low * d + least;
@@ -70,7 +70,7 @@ static inline ALWAYS void widen_q5_1(const uint8_t *in, float *out)
 static inline ALWAYS void widen_q8_0(const uint8_t *in, float *out)
 {
 	float d = half_at(in);
-	for (int i = 0; i < SMALL; i++)
+	for (size_t i = 0; i < SMALL; i++)
 		out[i] = (float)(int8_t)in[2 + i] * d;
 }
 
@@ -81,11 +81,11 @@ static inline ALWAYS void widen_q2_k(const uint8_t *in, float *out)
 {
 	const uint8_t *scales = in, *bits = in + 16;
 	float d = half_at(in + 80), least = half_at(in + 82);
-	for (int group = 0; group < 16; group++) {
+	for (size_t group = 0; group < 16; group++) {
 		const uint8_t *q = bits + group / 8 * 32 + group % 2 * 16;
-		int shift = group % 8 / 2 * 2;
+		unsigned shift = (unsigned)(group % 8 / 2 * 2);
 		float scale = d * (float)(scales[group] & 15), below = least * (float)(scales[group] >> 4);
-		for (int i = 0; i < 16; i++)
+		for (size_t i = 0; i < 16; i++)
 			out[group * 16 + i] = scale * (float)(q[i] >> shift & 3) - below;
 	}
 }
@@ -95,19 +95,19 @@ static inline ALWAYS void widen_q3_k(const uint8_t *in, float *out)
 {
 	const uint8_t *third = in, *bits = in + 32, *scales = in + 96;
 	float d = half_at(in + 108);
-	for (int group = 0; group < 16; group++) {
+	for (size_t group = 0; group < 16; group++) {
 		const uint8_t *q = bits + group / 8 * 32 + group % 2 * 16, *h = third + group % 2 * 16;
-		int shift = group % 8 / 2 * 2, mask = 1 << group / 2;
+		unsigned shift = (unsigned)(group % 8 / 2 * 2), mask = 1u << group / 2;
 		int low = group < 8 ? scales[group] & 15 : scales[group - 8] >> 4;
 		int high = scales[8 + group % 4] >> group / 4 * 2 & 3;
 		float scale = d * (float)((low | high << 4) - 32);
-		for (int i = 0; i < 16; i++)
+		for (size_t i = 0; i < 16; i++)
 			out[group * 16 + i] = scale * (float)((q[i] >> shift & 3) - (h[i] & mask ? 0 : 4));
 	}
 }
 
 /* Scale and least value of one of 8 groups, six bits each, in 12 bytes. */
-static inline ALWAYS void scale_of_k(const uint8_t *packed, int group, int *scale, int *least)
+static inline ALWAYS void scale_of_k(const uint8_t *packed, size_t group, int *scale, int *least)
 {
 	if (group < 4) {
 		*scale = packed[group] & 63;
@@ -121,12 +121,13 @@ static inline ALWAYS void scale_of_k(const uint8_t *packed, int group, int *scal
 static inline ALWAYS void widen_q4_k(const uint8_t *in, float *out)
 {
 	float d = half_at(in), d_least = half_at(in + 2);
-	for (int group = 0; group < 8; group++) {
+	for (size_t group = 0; group < 8; group++) {
 		const uint8_t *q = in + 16 + group / 2 * 32;
-		int scale, least, shift = group % 2 * 4;
+		int scale, least;
+		unsigned shift = (unsigned)(group % 2 * 4);
 		scale_of_k(in + 4, group, &scale, &least);
 		float step = d * (float)scale, below = d_least * (float)least;
-		for (int i = 0; i < 32; i++)
+		for (size_t i = 0; i < 32; i++)
 			out[group * 32 + i] = step * (float)(q[i] >> shift & 15) - below;
 	}
 }
@@ -135,12 +136,13 @@ static inline ALWAYS void widen_q5_k(const uint8_t *in, float *out)
 {
 	float d = half_at(in), d_least = half_at(in + 2);
 	const uint8_t *fifth = in + 16;
-	for (int group = 0; group < 8; group++) {
+	for (size_t group = 0; group < 8; group++) {
 		const uint8_t *q = in + 48 + group / 2 * 32;
-		int scale, least, shift = group % 2 * 4;
+		int scale, least;
+		unsigned shift = (unsigned)(group % 2 * 4);
 		scale_of_k(in + 4, group, &scale, &least);
 		float step = d * (float)scale, below = d_least * (float)least;
-		for (int i = 0; i < 32; i++)
+		for (size_t i = 0; i < 32; i++)
 			out[group * 32 + i] =
 				step * (float)((q[i] >> shift & 15) | (fifth[i] >> group & 1) << 4) - below;
 	}
@@ -151,12 +153,12 @@ static inline ALWAYS void widen_q6_k(const uint8_t *in, float *out)
 {
 	const uint8_t *low = in, *high = in + 128, *scales = in + 192;
 	float d = half_at(in + 208);
-	for (int group = 0; group < 16; group++) {
-		int part = group / 8, quarter = group % 8 / 2, half = group % 2 * 16;
+	for (size_t group = 0; group < 16; group++) {
+		size_t part = group / 8, quarter = group % 8 / 2, half = group % 2 * 16;
 		const uint8_t *l = low + part * 64 + quarter % 2 * 32 + half, *h = high + part * 32 + half;
-		int l_shift = quarter / 2 * 4, h_shift = quarter * 2;
+		unsigned l_shift = (unsigned)(quarter / 2 * 4), h_shift = (unsigned)(quarter * 2);
 		float scale = d * (float)(int8_t)scales[group];
-		for (int i = 0; i < 16; i++) {
+		for (size_t i = 0; i < 16; i++) {
 			int q = (l[i] >> l_shift & 15) | (h[i] >> h_shift & 3) << 4;
 			out[group * 16 + i] = scale * (float)(q - 32);
 		}

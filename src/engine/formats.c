@@ -10,6 +10,7 @@
 #include "engine/tensors/files.h"
 #include "engine/tensors/foreign.h"
 #include "engine/tensors/gguf.h"
+#include "engine/tensors/huggingface.h"
 #include "engine/tensors/npz.h"
 #include "engine/torch/format.h"
 #include "format/rfdb/name.h"
@@ -95,6 +96,7 @@ const shd_format_entry *const shd_formats[] = {
 	&shd_format_rfdb_segment,
 	&shd_format_rfdb_part,
 	&shd_format_checkpoint_unfinished,
+	&shd_format_huggingface,
 	&shd_format_index_folder,
 	&(const shd_format_entry){
 		.info = {.noun = "an empty file", .advice = "a copy or download that did not finish?"},

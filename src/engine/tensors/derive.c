@@ -76,8 +76,18 @@ static void derived_close(sherd_bundle *bundle)
 	for (size_t i = 0; i < b->part_count; i++)
 		shd_vec_done(&b->parts[i].counted);
 	sherd_free(b->pairs);
+	for (size_t i = 0; i < b->owned_count; i++)
+		sherd_bundle_close(b->owned[i]);
+	free(b->owned);
 	if (b->locked)
 		(void)pthread_mutex_destroy(&b->lock);
+}
+
+void shd_derived_own(sherd_bundle *derived, sherd_bundle **sources, size_t count)
+{
+	shd_derived *b = (shd_derived *)derived;
+	b->owned = sources;
+	b->owned_count = count;
 }
 
 const shd_bundle_ops shd_derived_ops = {.read = derived_read_part,

@@ -26,12 +26,16 @@ typedef struct shd_derived {
 	pthread_mutex_t lock;      /* of all counted and of overflowed */
 	bool locked;               /* the lock was made */
 	uint64_t overflowed;
+	sherd_bundle **owned; /* sources that are closed with it; or NULL */
+	size_t owned_count;
 } shd_derived;
 
 extern const shd_bundle_ops shd_derived_ops;
 
 /* Bytes [offset, offset+len) of a tensor that is cast. Thread-safe. */
 int shd_derived_read(shd_derived *b, size_t index, uint64_t offset, void *buf, size_t len, sherd_error *err);
+/* Closes these with the bundle, which was derived from them, and frees the list. */
+void shd_derived_own(sherd_bundle *derived, sherd_bundle **sources, size_t count);
 /* Takes the pairs of all sources into the bundle. */
 int shd_derived_take_pairs(shd_derived *b, const sherd_bundle *const *from, size_t count, sherd_prefer prefer,
                            sherd_error *err);

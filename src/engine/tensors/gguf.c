@@ -46,6 +46,12 @@ static int gguf_map(const void **out, const sherd_bundle *bundle, size_t index, 
 	return sherd_reader_map(out, b->files[p->file].reader, p->offset, (size_t)bundle->tensors[index].bytes, err);
 }
 
+static const char *gguf_file_of(const sherd_bundle *bundle, size_t index)
+{
+	const gguf_bundle *b = (const gguf_bundle *)bundle;
+	return b->file_count > 1 ? shd_str_leaf(sherd_reader_key(b->files[b->places[index].file].reader)) : NULL;
+}
+
 static void gguf_close(sherd_bundle *bundle)
 {
 	gguf_bundle *b = (gguf_bundle *)bundle;
@@ -57,7 +63,8 @@ static void gguf_close(sherd_bundle *bundle)
 	sherd_free(b->pairs);
 }
 
-static const shd_bundle_ops gguf_ops = {.read = gguf_read_part, .map = gguf_map, .close = gguf_close};
+static const shd_bundle_ops gguf_ops = {
+	.read = gguf_read_part, .map = gguf_map, .file = gguf_file_of, .close = gguf_close};
 
 /* ---- heads */
 

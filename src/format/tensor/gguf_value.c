@@ -174,7 +174,7 @@ static int take_array_as_json(shd_gguf_input *in, uint32_t type, uint64_t count,
 
 static bool has_nul(shd_str text)
 {
-	return text.len && memchr(text.ptr, 0, text.len);
+	return text.ptr && text.len && memchr(text.ptr, 0, text.len);
 }
 
 static int gguf_take_texts(shd_gguf_input *in, uint64_t count, const char *key, sherd_value *out, sherd_error *err)

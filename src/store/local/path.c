@@ -95,6 +95,20 @@ static bool path_is_linked_index(const char *path)
 	       S_ISLNK(st.st_mode);
 }
 
+/* So does the folder of a revision in such a cache: <cache>/snapshots/<revision>, beside <cache>/blobs. */
+static bool path_is_snapshot(const char *path)
+{
+	struct stat st;
+	SHD_AUTO_FREE char *real = realpath(path, NULL), *blobs = NULL;
+	char *slash = real ? strrchr(real, '/') : NULL;
+	if (!slash)
+		return false;
+	*slash = 0;
+	if (!shd_str_ends(shd_str_of(real), "/snapshots") || asprintf(&blobs, "%s/../blobs", real) < 0)
+		return false;
+	return stat(blobs, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* A link that the user named is the user's own word: it is resolved before anything is opened. */
 static int path_open_link(sherd_store **out, char **key, const char *path, path_naming *n, sherd_error *err)
 {
@@ -113,6 +127,8 @@ static int path_open_named(sherd_store **out, char **key, char *path, path_namin
 		path[--len] = 0;
 	struct stat st;
 	bool exists = stat(path, &st) == 0;
+	if (exists && S_ISDIR(st.st_mode) && !n->options.create && path_is_snapshot(path))
+		n->options.follow_symlinks = true;
 	if (exists && S_ISDIR(st.st_mode))
 		return n->beside ? path_open_around(out, key, path, n, err) : path_open_itself(out, key, path, n, err);
 	n->beside = false;

@@ -15,6 +15,7 @@ from _sherd import info, need, raw, refused, sherd, tensors
 PLAIN = {"F32": "<f4", "F16": "<f2", "BF16": "<u2", "F64": "<f8", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8"}
 # The package counts two floats where ggml has two halves; no file holds this type.
 OTHER_SIZE = {"Q8_1"}
+DECODED = {"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"}
 VALUES = {
     "t.u8": (200, Value.UINT8), "t.i8": (-100, Value.INT8), "t.u16": (60000, Value.UINT16),
     "t.i16": (-30000, Value.INT16), "t.u32": (4000000000, Value.UINT32), "t.i32": (-2000000000, Value.INT32),
@@ -147,6 +148,23 @@ def check_split(out):
     need(parts[1] in refused("info", parts[0]), "the part that is missing is not named")
 
 
+def check_values(out):
+    """Blocks as floats, bit for bit, and what is not decoded stays as it is."""
+    decoded = {n: v for n, v in out.items() if v[0].name in DECODED}
+    need(len(decoded) == len(DECODED), "types without a tensor")
+    options = [o for n in decoded for o in ("--match", n)]
+    sherd("convert", "theirs.gguf", "floats.safetensors", "--dtype", "F32", "-q", *options)
+    for name, (t, data, shape) in decoded.items():
+        want = gguf.quants.dequantize(data, t).astype("<f4")
+        got = numpy.frombuffer(raw("floats.safetensors", name), "<f4").reshape(shape)
+        need(want.shape == shape and want.tobytes() == got.tobytes(), t.name, "other floats")
+    sherd("convert", "theirs.gguf", "floats.gguf", "--dtype", "F32", "-q")
+    found = tensors("floats.gguf")
+    for name, (t, _, _) in out.items():
+        cast = t.name in DECODED or t.name in ("F16", "BF16", "F64")
+        need(found[name]["dtype"] == ("F32" if cast else t.name), name, found[name]["dtype"])
+
+
 def main():
     out = content()
     check_sizes()
@@ -159,6 +177,7 @@ def main():
     sherd("convert", "theirs.gguf", "set", "--to", "checkpoint")
     sherd("convert", "set", "again.gguf")
     check_reader("theirs.gguf", "again.gguf")
+    check_values(out)
     check_split(out)
     write("big.gguf", {"x": out["plain.F32"]}, endianess=gguf.GGUFEndian.BIG)
     need("big-endian" in refused("info", "big.gguf"), "big-endian")

@@ -207,6 +207,7 @@ TEST(the_first_file_opens_the_set)
 	assert_int_equal(sherd_bundle_count(b), 3);
 	assert_ok(sherd_bundle_read(b, sherd_bundle_find(b, "c"), 0, &value, 4, err));
 	assert_int_equal(value, 2);
+	assert_string_equal(sherd_bundle_file_of(b, 1), "m-00002-of-00003.gguf");
 	assert_pair(b, "a", "7");
 	assert_pair(b, "c", "7");
 	assert_null(value_of(b, "split.count"));
