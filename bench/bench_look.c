@@ -11,6 +11,7 @@
 
 #include <sherd/convert.h>
 #include <sherd/diff.h>
+#include <sherd/guard.h>
 #include <sherd/stats.h>
 
 #include <fcntl.h>
@@ -174,7 +175,10 @@ static void show_peers(const looking *l)
 
 int main(void)
 {
+	sherd_error err;
 	bench_begin("look");
+	if (sherd_guard_open(&err) < 0) /* as the command does */
+		bench_fail("%s", err.message);
 	uint64_t bytes = bench_bytes(4, 1.5, 3.2);
 	uint8_t *memory = bench_memory(bytes, NULL);
 	looking l = {.store = bench_store(), .pool = bench_pool(WORKERS), .bytes = bytes};

@@ -95,8 +95,7 @@ static void print_statuses(cli_out *out)
 		"  0",
 		"fine; of diff: equal",
 		"  1",
-		"the data is bad, incomplete, unsupported, too new or over a limit; of diff: different; of stats "
-		"--check: NaN or Inf",
+		"the data is bad, incomplete, unsupported or over a limit; diff: different; stats --check: NaN, Inf",
 		"  2",
 		"the command was not used as it is meant",
 		"  3",
@@ -123,7 +122,7 @@ static void print_environment(cli_out *out)
 		"  TMPDIR",
 		"where large documents of --json are kept until they are whole",
 		"  AWS_ACCESS_KEY_ID ...",
-		"credentials, region and endpoint of s3://, as AWS's tools have them; see docs/stores.md",
+		"credentials, region and endpoint of s3://; see docs/stores.md",
 		"  LC_ALL, LC_CTYPE, LANG",
 		"whether plots may use more than ASCII",
 	};

@@ -22,8 +22,8 @@ typedef struct sherd_stats {
 	double min, max, mean, deviation;
 	double norm; /* the root of the sum of squares */
 	/* Exact of up to 1024 elements. Of more by a sketch of fixed size: a quantile is off by less than 1/32 of its
-	 * value. Of more than 2^21 elements one in eight is looked at, in runs spread at random, the same each time:
-	 * the share is off by less than 0.002 too, almost always. */
+	 * value. Of more than 2^21 elements one in 16 is looked at, in runs spread at random, the same each time:
+	 * the share is off by less than 0.005 too, almost always. */
 	uint64_t sampled;
 	double quantiles[SHERD_STATS_QUANTILES];
 	uint64_t bins[SHERD_STATS_BINS]; /* sampled values in each of so many equal parts of [min, max] */

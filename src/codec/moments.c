@@ -120,26 +120,31 @@ AVX2 static inline void add_doubles(vectors *v, int half, __m256d x, __m256d shi
 	v->squares[half] = _mm256_add_pd(v->squares[half], _mm256_mul_pd(d, d));
 }
 
+/* What is NaN or infinite makes its lane so for good. */
+AVX2 static inline bool all_finite(const vectors *v)
+{
+	__m256d both = _mm256_add_pd(v->sum[0], v->sum[1]);
+	__m256d zero = _mm256_sub_pd(both, both); /* NaN where one was */
+	return _mm256_movemask_pd(_mm256_cmp_pd(zero, zero, _CMP_UNORD_Q)) == 0;
+}
+
 /* A stretch of finite numbers. False, and nothing is kept, when one is not. */
 AVX2 static bool stretch_f32_avx2(running *r, const float *in)
 {
 	const __m256 zero = _mm256_setzero_ps();
-	const __m256i most = _mm256_set1_epi32(0x7f7fffff), magnitude = _mm256_set1_epi32(0x7fffffff);
 	const __m256d shift = _mm256_set1_pd(r->shift);
 	__m256 min = _mm256_set1_ps(FLT_MAX), max = _mm256_set1_ps(-FLT_MAX);
-	__m256i zeros = _mm256_setzero_si256(), bad = zeros;
+	__m256i zeros = _mm256_setzero_si256();
 	vectors v = load_sums(r);
 	for (size_t i = 0; i < STRETCH; i += LANES) {
 		__m256 x = _mm256_loadu_ps(in + i);
-		bad = _mm256_or_si256(bad,
-		                      _mm256_cmpgt_epi32(_mm256_and_si256(_mm256_castps_si256(x), magnitude), most));
 		min = _mm256_min_ps(min, x);
 		max = _mm256_max_ps(max, x);
 		zeros = _mm256_add_epi32(zeros, _mm256_castps_si256(_mm256_cmp_ps(x, zero, _CMP_EQ_OQ)));
 		add_doubles(&v, 0, _mm256_cvtps_pd(_mm256_castps256_ps128(x)), shift);
 		add_doubles(&v, 1, _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)), shift);
 	}
-	if (!_mm256_testz_si256(bad, bad))
+	if (!all_finite(&v))
 		return false;
 	float low[LANES], high[LANES];
 	_mm256_storeu_ps(low, min);
@@ -157,19 +162,17 @@ AVX2 static bool stretch_f32_avx2(running *r, const float *in)
 AVX2 static bool stretch_f64_avx2(running *r, const double *in)
 {
 	const __m256d zero = _mm256_setzero_pd(), shift = _mm256_set1_pd(r->shift);
-	const __m256d magnitude = _mm256_castsi256_pd(_mm256_set1_epi64x(INT64_MAX)), most = _mm256_set1_pd(DBL_MAX);
-	__m256d min = _mm256_set1_pd(DBL_MAX), max = _mm256_set1_pd(-DBL_MAX), bad = zero;
+	__m256d min = _mm256_set1_pd(DBL_MAX), max = _mm256_set1_pd(-DBL_MAX);
 	uint64_t zeros = 0;
 	vectors v = load_sums(r);
 	for (size_t i = 0; i < STRETCH; i += 4) {
 		__m256d x = _mm256_loadu_pd(in + i);
-		bad = _mm256_or_pd(bad, _mm256_cmp_pd(_mm256_and_pd(x, magnitude), most, _CMP_NLE_UQ));
 		min = _mm256_min_pd(min, x);
 		max = _mm256_max_pd(max, x);
 		zeros += (uint64_t)__builtin_popcount((unsigned)_mm256_movemask_pd(_mm256_cmp_pd(x, zero, _CMP_EQ_OQ)));
 		add_doubles(&v, i % LANES != 0, x, shift);
 	}
-	if (_mm256_movemask_pd(bad))
+	if (!all_finite(&v))
 		return false;
 	double low = least_of(min), high = -least_of(_mm256_sub_pd(zero, max));
 	r->min = low < r->min ? low : r->min;

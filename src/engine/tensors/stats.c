@@ -7,6 +7,7 @@
 #include "engine/tensors/bundle.h"
 #include "engine/tensors/sweep.h"
 
+#include <sherd/guard.h>
 #include <sherd/stats.h>
 
 #include <math.h>
@@ -20,13 +21,14 @@ double sherd_stats_share(size_t quantile)
 
 /* Values are sampled in runs of RUN; of more than ALL of them, one run of each FEW. Values are widened SOME at a time.
  * Quantiles of up to EXACT values are exact. */
-enum { RUN = 1024, FEW = 8, SOME = FEW * RUN, EXACT = 1024 };
+enum { RUN = 512, FEW = 16, SOME = FEW * RUN, EXACT = 1024, MAP_ABOVE = 4 << 20 };
 #define ALL ((uint64_t)1 << 21)
 
 typedef struct item_state {
 	shd_moments *parts; /* one each */
 	size_t count;
-	shd_sketch *sketch; /* of several parts; NULL: none is wanted, or there is one part only */
+	shd_sketch *sketch;    /* of several parts; NULL: none is wanted, or there is one part only */
+	const uint8_t *mapped; /* its bytes where they lie; NULL: parts are read */
 	sherd_stats stats;
 } item_state;
 
@@ -75,6 +77,18 @@ static void forget(item_state **state)
 	*state = NULL;
 }
 
+/* A copy less. Not without a guard, since files may be cut off; nor where bytes are held against checksums, which is
+ * done part by part. */
+static const uint8_t *map_large(const gathering *g, size_t item)
+{
+	const sherd_tensor *t = tensor_of(g, item);
+	const void *bytes = NULL;
+	if (t->bytes < MAP_ABOVE || !sherd_number_known(t->dtype) || g->bundle->ops->check || !sherd_guard_held() ||
+	    sherd_bundle_map(&bytes, g->bundle, (size_t)(t - g->bundle->tensors), NULL) < 0)
+		return NULL;
+	return bytes;
+}
+
 static int stats_begin(void *arg, size_t item, size_t parts, sherd_error *err)
 {
 	gathering *g = arg;
@@ -83,6 +97,7 @@ static int stats_begin(void *arg, size_t item, size_t parts, sherd_error *err)
 		return shd_fail_nomem(err);
 	state->count = parts;
 	state->stats.known = sherd_number_known(tensor_of(g, item)->dtype);
+	state->mapped = map_large(g, item);
 	if (parts < 2 || g->options->without_sketch)
 		return SHERD_OK;
 	state->sketch = malloc(sizeof(*state->sketch));
@@ -118,23 +133,25 @@ static void sample(workspace *w, bool few, uint64_t first, const void *values, b
 		shd_sketch_f64(&w->sketch, (const double *)values + from, to - from);
 }
 
-/* Values that lie in memory as they are, as floats: nothing is copied. */
-static void gather_floats(workspace *w, shd_moments *out, bool sketched, bool few, uint64_t first, size_t count)
+/* Values that lie in memory as they are, as floats: nothing is widened. */
+static void gather_floats(workspace *w, const uint8_t *bytes, shd_moments *out, bool sketched, bool few, uint64_t first,
+                          size_t count)
 {
-	const float *values = (const float *)(const void *)w->bytes;
+	const float *values = (const float *)(const void *)bytes;
 	shd_moments_f32(out, values, count);
 	for (size_t i = 0; sketched && i < count; i += SOME)
 		sample(w, few, first + i, values + i, true, count - i < SOME ? count - i : SOME);
 }
 
-static void gather_widened(workspace *w, shd_moments *out, bool sketched, bool few, uint64_t first, size_t blocks)
+static void gather_widened(workspace *w, const uint8_t *bytes, shd_moments *out, bool sketched, bool few,
+                           uint64_t first, size_t blocks)
 {
 	const shd_numbers *n = &w->numbers;
 	size_t room = SOME / n->per_block;
 	for (size_t done = 0; done < blocks; done += room) {
 		shd_moments some;
 		size_t now = blocks - done < room ? blocks - done : room, count = now * n->per_block;
-		const uint8_t *in = w->bytes + done * n->bytes;
+		const uint8_t *in = bytes + done * n->bytes;
 		if (n->single) {
 			shd_numbers_f32(n, in, w->values.singles, now);
 			shd_moments_f32(&some, w->values.singles, count);
@@ -205,7 +222,10 @@ static int stats_part(void *arg, const shd_sweep_part *part, void *scratch, sher
 	item_state *state = g->items[part->item];
 	const sherd_tensor *t = tensor_of(g, part->item);
 	shd_moments *out = &state->parts[part->number];
-	TRY(sherd_bundle_read(g->bundle, (size_t)(t - g->bundle->tensors), part->offset, w->bytes, part->len, err));
+	const uint8_t *bytes = state->mapped ? state->mapped + part->offset : w->bytes;
+	if (!state->mapped)
+		TRY(sherd_bundle_read(g->bundle, (size_t)(t - g->bundle->tensors), part->offset, w->bytes, part->len,
+		                      err));
 	if (w->numbers.dtype != t->dtype)
 		shd_numbers_init(&w->numbers, t->dtype);
 	const shd_numbers *n = &w->numbers;
@@ -214,9 +234,11 @@ static int stats_part(void *arg, const shd_sweep_part *part, void *scratch, sher
 	bool sketched = !g->options->without_sketch, few = t->bytes / n->bytes * n->per_block > ALL;
 	shd_sketch_clear(&w->sketch);
 	if (t->dtype == SHERD_F32 || t->dtype == SHERD_C64)
-		gather_floats(w, out, sketched, few, first, blocks * n->per_block);
+		gather_floats(w, bytes, out, sketched, few, first, blocks * n->per_block);
 	else
-		gather_widened(w, out, sketched, few, first, blocks);
+		gather_widened(w, bytes, out, sketched, few, first, blocks);
+	if (state->mapped)
+		TRY(sherd_guard_check(bytes, part->len, err));
 	add_part_stats(g, state, w, blocks);
 	return shd_meter_add(&g->meter, part->len, err);
 }

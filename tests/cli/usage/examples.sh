@@ -22,11 +22,11 @@ prepare() { # the files that examples speak of
 	: >e.jsonl
 }
 count=0
+mkdir files && cd files && prepare && cd ..
 for page in "$SHERD_SOURCE"/man/*.1; do
 	name=$(basename "$page" .1)
-	mkdir "$name"
+	cp -r files "$name"
 	cd "$name"
-	prepare
 	while IFS= read -r line; do
 		case $line in
 		*s3://*) continue ;;

@@ -109,7 +109,7 @@ TEST(statistics_are_those_of_the_values)
 	assert_true(many->min == min && many->max == max);
 	assert_true(fabs(many->mean - sum / LARGE) < 1e-9);
 	assert_true(fabs(many->deviation - 4 / sqrt(12)) < 1e-4);
-	assert_int_equal(many->sampled, LARGE / 8);
+	assert_int_equal(many->sampled, LARGE / 16);
 	for (size_t i = 0; i < SHERD_STATS_QUANTILES; i++) {
 		double want = 4 * sherd_stats_share(i) - 2;
 		assert_true(fabs(many->quantiles[i] - want) < fabs(want) / 32 + 0.02);
