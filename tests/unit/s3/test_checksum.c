@@ -95,7 +95,7 @@ static bool relay_start(relay *r, s3_server *server)
 	FILE *said = fdopen(ends[0], "r");
 	bool up = fgets(port, sizeof(port), said) != NULL;
 	(void)fclose(said);
-	(void)snprintf(r->endpoint, sizeof(r->endpoint), "endpoint=https://localhost:%d", atoi(port));
+	(void)snprintf(r->endpoint, sizeof(r->endpoint), "endpoint=https://localhost:%d", (int)strtol(port, NULL, 10));
 	return up;
 }
 
