@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		compare(&s, &again);
 		must(shd_rfdb_sidecar_build(&s, NULL, &built, NULL) == SHERD_OK);
 		must(shd_rfdb_sidecar_open(built.data, built.len, &x, NULL) == SHERD_OK);
-		must(shd_rfdb_sidecar_check(&x, &s, NULL) == SHERD_OK);
+		must(shd_rfdb_sidecar_check(&x, &s, NULL, NULL) == SHERD_OK);
 	}
 	shd_rfdb_writer_done(&w);
 	return 0;

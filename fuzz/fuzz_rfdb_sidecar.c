@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (x.rows == s.rows)
 		ask(&x, &s);
 	/* There is one right sidecar: what passes the check is that one. */
-	if (shd_rfdb_sidecar_check(&x, &s, NULL) == SHERD_OK) {
+	if (shd_rfdb_sidecar_check(&x, &s, NULL, NULL) == SHERD_OK) {
 		must(shd_rfdb_sidecar_build(&s, NULL, &right, NULL) == SHERD_OK);
 		must(right.len == len && memcmp(right.data, data, len) == 0);
 	}

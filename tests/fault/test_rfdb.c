@@ -72,7 +72,7 @@ static int work_on_segment(shd_rfdb_kind kind, sherd_error *err)
 	TRY(shd_rfdb_segment_check(&s, err));
 	TRY(shd_rfdb_sidecar_build(&s, NULL, &built, err));
 	TRY(shd_rfdb_sidecar_open(built.data, built.len, &x, err));
-	return shd_rfdb_sidecar_check(&x, &s, err);
+	return shd_rfdb_sidecar_check(&x, &s, NULL, err);
 }
 
 static int work_on_nodes(sherd_error *err)

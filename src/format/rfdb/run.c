@@ -78,7 +78,7 @@ static int run_open(shd_rfdb_table_run *r, sherd_error *err)
 	r->unique[SHD_RFDB_EDGES] = p[RUN_FLAGS] & 2;
 	r->member_count = shd_get_u32(p + 12);
 	for (int t = 0; t < SHD_RFDB_RUN_TABLES; t++)
-		r->tables[t].entries = shd_get_u64(p + RUN_COUNTS + 8 * t);
+		r->tables[t].entries = shd_get_u64(p + RUN_COUNTS + 8 * (size_t)t);
 	TRY(run_take_members(r, err));
 	uint64_t size = run_place(r->tables, r->member_count);
 	if (size != r->size || shd_get_u64(p + 16) != size)

@@ -368,7 +368,7 @@ static void run_write_head(const run_building *b, uint32_t members_crc, uint8_t 
 	shd_put_u64(p + 16, b->run.size);
 	shd_put_u64(p + 24, b->run.seed);
 	for (int t = 0; t < SHD_RFDB_RUN_TABLES; t++)
-		shd_put_u64(p + RUN_COUNTS + 8 * t, b->run.tables[t].entries);
+		shd_put_u64(p + RUN_COUNTS + 8 * (size_t)t, b->run.tables[t].entries);
 	shd_put_u32(p + RUN_MEMBERS_CRC, members_crc);
 }
 

@@ -66,8 +66,9 @@ int shd_rfdb_sidecar_open(const void *data, size_t size, shd_rfdb_sidecar *out, 
  * and the first 4 KiB of its Bloom filter: enough to notice an id that was used again, not to notice every damage. */
 bool shd_rfdb_sidecar_fits(const shd_rfdb_sidecar *x, const shd_rfdb_segment *s);
 /* Every CRC; nothing but zeros between sections; orders and groupings have each row once, as the segment has it, and
- * the SHA-256 of the segment is right. Costs a pass over both. */
-int shd_rfdb_sidecar_check(const shd_rfdb_sidecar *x, const shd_rfdb_segment *s, sherd_error *err);
+ * the SHA-256 of the segment is right. Costs a pass over both. sha256: of the segment, if it is known; else NULL. */
+int shd_rfdb_sidecar_check(const shd_rfdb_sidecar *x, const shd_rfdb_segment *s, const uint8_t *sha256,
+                           sherd_error *err);
 /* The CRC of one section of the view alone (any list of it), a pass over that section: before its first use. */
 int shd_rfdb_sidecar_check_rows(const shd_rfdb_sidecar *x, const shd_rfdb_rows *rows, sherd_error *err);
 

@@ -144,16 +144,20 @@ static int check_all(const checking *c, sherd_error *err)
 	return check_groups(x, s, &x->by_name, unmarked(c), err);
 }
 
-int shd_rfdb_sidecar_check(const shd_rfdb_sidecar *x, const shd_rfdb_segment *s, sherd_error *err)
+int shd_rfdb_sidecar_check(const shd_rfdb_sidecar *x, const shd_rfdb_segment *s, const uint8_t *sha256,
+                           sherd_error *err)
 {
-	uint8_t sha256[SHD_SHA256_BYTES];
+	uint8_t made[SHD_SHA256_BYTES];
 	TRY(check_places(x, err));
 	for (int i = 0; i < SIDECAR_SECTIONS; i++)
 		TRY(check_crc(x, i, err));
 	if (!shd_rfdb_sidecar_fits(x, s))
 		return shd_fail_at(err, SHERD_ECORRUPT, "size-mismatch", 12, "belongs to another segment");
-	shd_sha256_of(s->data, s->size, sha256);
-	if (memcmp(sha256, x->segment_sha256, sizeof(sha256)) != 0)
+	if (!sha256) {
+		shd_sha256_of(s->data, s->size, made);
+		sha256 = made;
+	}
+	if (memcmp(sha256, x->segment_sha256, SHD_SHA256_BYTES) != 0)
 		return shd_fail_at(err, SHERD_ECORRUPT, "bad-checksum", 32, "the segment has another SHA-256");
 	checking c = {.x = x, .s = s, .seen_len = (size_t)(x->rows / 8) + 1};
 	c.seen = malloc(c.seen_len);

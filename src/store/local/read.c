@@ -280,8 +280,12 @@ static void reader_advise(const sherd_reader *reader, uint64_t offset, uint64_t 
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), mask = ~(page - 1);
 	if (r->fd >= 0 && (advice == SHERD_ADVICE_SOON || (advice == SHERD_ADVICE_ONWARD && !reads_ahead(r))))
 		read_ahead(r->fd, offset, len);
-	if (!map || r->copied || advice == SHERD_ADVICE_SOON)
+	if (!map || r->copied || (advice == SHERD_ADVICE_SOON && r->fd >= 0))
 		return;
+	if (advice == SHERD_ADVICE_SOON) {
+		(void)madvise(map + (offset & mask), (size_t)(offset + len - (offset & mask)), MADV_WILLNEED);
+		return;
+	}
 	if (advice == SHERD_ADVICE_ONWARD || advice == SHERD_ADVICE_APART) {
 		advise_touching(map, offset, offset + len, advice == SHERD_ADVICE_APART);
 		return;
@@ -360,6 +364,11 @@ static bool reader_cached(const sherd_reader *reader, uint64_t offset, uint64_t 
 	cache_range range = {offset, len};
 	cache_pages pages = {0};
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const uint8_t *map = atomic_load(&r->map);
+	unsigned char held;
+	if (r->fd < 0 && map && !r->copied &&
+	    mincore((void *)(uintptr_t)(map + (offset + len / 2) / page * page), (size_t)page, &held) == 0)
+		return held & 1;
 	if (r->fd < 0)
 		return true;
 	if (syscall(SYS_cachestat, r->fd, &range, &pages, 0) < 0)

@@ -134,6 +134,52 @@ def commits_and_compacts_ours(folder, layout):
     assert len(after.nodes) == len(mine.nodes) + 1 and after.edges == mine.edges
 
 
+def many_files(files, each):
+    """Nodes in so many files, each with an edge to the next one of its file."""
+    nodes = [{"id": f"d{f % 97}/f{f}.js->N->{k}", "semanticId": f"d{f % 97}/f{f}.js->N->{k}", "nodeType": "N",
+              "name": f"n{k}", "file": f"d{f % 97}/f{f}.js", "metadata": ""} for f in range(files) for k in range(each)]
+    edges = [{"src": nodes[i]["id"], "dst": nodes[i + 1]["id"], "edgeType": "NEXT", "metadata": ""}
+             for i in range(len(nodes) - 1) if i % each < each - 1]
+    return nodes, edges
+
+
+def finds_files_of_large_segments(folder):
+    """More files in one segment than it would list itself: it must find those that it commits anew."""
+    nodes, edges = many_files(12000, 1)
+    database = build(folder, ["--shards", "1"], nodes, edges)
+    with Server(PROGRAM, database) as server:
+        server.ask("commitBatch", changedFiles=[nodes[77]["file"]], nodes=[], edges=[])
+    with Server(PROGRAM, database) as server:
+        answer = theirs(server)
+    assert len(answer.nodes) == len(nodes) - 1, f"{len(answer.nodes)} of {len(nodes)} nodes are left"
+    same("we read its removal", answer, ours(database))
+
+
+def keeps_what_an_index_covers(folder):
+    """Enough segments for an index over all of them, which it knows nothing of."""
+    nodes, edges = many_files(6000, 7)
+    database = build(folder, ["--shards", "64"], nodes, edges)
+    assert list(database.glob("segments/run_*.idx")), "there is no index"
+    mine = ours(database)
+    path = nodes[0]["file"]
+    with Server(PROGRAM, database) as server:
+        same("it reads what we wrote", mine, theirs(server))
+        replaced, between = graphs.file_of(path, 12, random.Random(3))
+        server.ask("commitBatch", changedFiles=[path], nodes=replaced, edges=between)
+    with Server(PROGRAM, database) as server:
+        committed = theirs(server)
+    same("we read its commit", committed, ours(database))
+    with Server(PROGRAM, database) as server:
+        server.ask("compact")
+    same("we read its compaction", committed, ours(database))
+    sherd("graph", "delete-file", database, path)
+    sherd("graph", "gc", database)
+    mine = ours(database)
+    with Server(PROGRAM, database) as server:
+        same("it reads what we committed", mine, theirs(server))
+    sherd("verify", "--quiet", database)
+
+
 def reads_theirs(folder):
     database = folder / "theirs.rfdb"
     nodes, edges = graphs.project(6, 40)
@@ -185,6 +231,8 @@ def reads_theirs(folder):
 def main():
     cases = [(f"{case.__name__.replace('_', ' ')}, {name}", case, (layout,))
              for case in (opens_ours, commits_and_compacts_ours) for name, layout in LAYOUTS.items()]
+    cases.append(("finds files of large segments", finds_files_of_large_segments, ()))
+    cases.append(("keeps what an index covers", keeps_what_an_index_covers, ()))
     cases.append(("reads theirs", reads_theirs, ()))
     failed = 0
     for name, case, arguments in cases:

@@ -1,6 +1,7 @@
 #include "engine/graph/disk/segment.h"
 
 #include "base/large.h"
+#include "engine/graph/disk/want.h"
 #include "engine/tensors/blame.h"
 
 #include <inttypes.h>
@@ -45,6 +46,8 @@ static int disk_segment_check_head(const graph_segment *s, const shd_rfdb_descri
 	return SHERD_OK;
 }
 
+enum { WIDE_FROM = 8 << 20 };
+
 static int open_rows(graph_segment *s, const graph_place *place, sherd_error *err)
 {
 	char name[SHD_RFDB_NAME_MAX];
@@ -58,6 +61,7 @@ static int open_rows(graph_segment *s, const graph_place *place, sherd_error *er
 		                size, about->bytes);
 	TRY(shd_rfdb_segment_open(data, (size_t)size, &s->rows, err));
 	sherd_reader_advise(s->reader, 0, size, SHERD_ADVICE_APART);
+	s->wide = size >= WIDE_FROM;
 	return disk_segment_check_head(s, about, err);
 }
 
@@ -372,6 +376,7 @@ shd_rfdb_rows shd_graph_segment_destinations(const graph_segment *s, shd_u128 ds
 
 int shd_graph_segment_read_node(const graph_segment *s, uint64_t row, shd_rfdb_node *out, sherd_error *err)
 {
+	shd_graph_segment_want_texts(s, row);
 	int rc = s->about.has_sha256 ? shd_rfdb_segment_peek_node(&s->rows, row, out, err)
 	                             : shd_rfdb_segment_node(&s->rows, row, out, err);
 	return rc < 0 ? shd_graph_segment_blame(s, err, rc) : SHERD_OK;

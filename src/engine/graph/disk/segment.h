@@ -28,6 +28,7 @@ typedef struct graph_segment {
 	bool types_sorted, files_sorted; /* the lists of the descriptor ascend: others may have written them */
 	size_t first; /* where the list that it is in begins its shard: what lies in between is newer */
 	shd_rfdb_segment rows;
+	bool wide; /* so large that it may not be in memory */
 	sherd_reader *reader;
 	char *copy; /* of the bytes, on stores that cannot map */
 

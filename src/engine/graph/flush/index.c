@@ -114,6 +114,7 @@ static int index_asked(void *arg, sherd_error *err)
 }
 
 /* identity: 72 bytes, of what was written. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through the options. */
 static int write_run(const making *m, uint64_t number, char *identity, sherd_error *err)
 {
 	sherd_graph *g = m->flush->graph;

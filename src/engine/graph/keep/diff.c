@@ -1,4 +1,6 @@
 /* engine/graph/keep/diff.c - what leads from one graph to another. */
+#include "engine/graph/keep/diff.h"
+
 #include "engine/graph/buffer/write.h"
 
 typedef struct comparison {
@@ -10,15 +12,16 @@ typedef struct comparison {
 	int rc;
 } comparison;
 
-static bool same(sherd_graph_text a, sherd_graph_text b)
+bool shd_graph_same_text(sherd_graph_text a, sherd_graph_text b)
 {
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-static bool same_node(const sherd_graph_node *a, const sherd_graph_node *b)
+bool shd_graph_same_node(const sherd_graph_node *a, const sherd_graph_node *b)
 {
-	return a->content_hash == b->content_hash && same(a->semantic_id, b->semantic_id) && same(a->type, b->type) &&
-	       same(a->name, b->name) && same(a->file, b->file) && same(a->metadata, b->metadata);
+	return a->content_hash == b->content_hash && shd_graph_same_text(a->semantic_id, b->semantic_id) &&
+	       shd_graph_same_text(a->type, b->type) && shd_graph_same_text(a->name, b->name) &&
+	       shd_graph_same_text(a->file, b->file) && shd_graph_same_text(a->metadata, b->metadata);
 }
 
 static bool compare_node(void *arg, const sherd_graph_node *node)
@@ -30,7 +33,7 @@ static bool compare_node(void *arg, const sherd_graph_node *node)
 		return false;
 	if (!c->rc)
 		c->stopped = !c->fns->node(c->fns->arg, c->backwards ? SHERD_GRAPH_REMOVED : SHERD_GRAPH_ADDED, node);
-	else if (!c->backwards && !same_node(node, &there))
+	else if (!c->backwards && !shd_graph_same_node(node, &there))
 		c->stopped = !c->fns->node(c->fns->arg, SHERD_GRAPH_CHANGED, node);
 	return !c->stopped;
 }
@@ -65,12 +68,13 @@ static bool compare_edge(void *arg, const sherd_graph_edge *edge)
 		return false;
 	if (!c->rc)
 		c->stopped = !c->fns->edge(c->fns->arg, c->backwards ? SHERD_GRAPH_REMOVED : SHERD_GRAPH_ADDED, edge);
-	else if (!c->backwards && !same(edge->metadata, graph_text_out(there)))
+	else if (!c->backwards && !shd_graph_same_text(edge->metadata, graph_text_out(there)))
 		c->stopped = !c->fns->edge(c->fns->arg, SHERD_GRAPH_CHANGED, edge);
 	return !c->stopped;
 }
 
-int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, const sherd_graph_diff_fns *fns, sherd_error *err)
+/* Everything in both. */
+static int diff_all(const sherd_graph *from, const sherd_graph *to, const sherd_graph_diff_fns *fns, sherd_error *err)
 {
 	sherd_error failure = {0};
 	comparison c = {.fns = fns, .err = &failure};
@@ -88,4 +92,12 @@ int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, const sherd
 		rc = shd_graph_view_settle(&c.other->view, rc, &failure);
 	}
 	return shd_pass(err, rc, &failure);
+}
+
+int sherd_graph_diff(const sherd_graph *from, const sherd_graph *to, const sherd_graph_diff_fns *fns, sherd_error *err)
+{
+	int rc = shd_graph_diff_near(from, to, fns, err);
+	rc = shd_graph_view_settle(&from->view, rc, err);
+	rc = shd_graph_view_settle(&to->view, rc, err);
+	return rc ? (rc < 0 ? rc : SHERD_OK) : diff_all(from, to, fns, err);
 }

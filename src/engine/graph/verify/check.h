@@ -40,6 +40,7 @@ typedef struct graph_checking {
 	SHD_VEC(graph_checked) descriptors; /* each description once */
 	shd_map seen;                       /* from digests of descriptions to places */
 	shd_arena arena;
+	graph_runs runs; /* that were made anew from their segments, and found to be right */
 	shd_meter meter;
 	uint64_t rounds[2]; /* of proofs that segments are apart, by kind */
 	shd_map tails;      /* from descriptions of a shard's segments, the oldest first, to places in tallies */
@@ -65,7 +66,7 @@ int shd_graph_checking_runs(graph_checking *c, sherd_error *err);
 /* Are no keys of a kind in two shards? */
 int shd_graph_checking_apart(graph_checking *c, const graph_view *v, shd_rfdb_kind kind, sherd_error *err);
 /* Lies every live edge in the shard of its source? */
-int shd_graph_checking_sources(const graph_view *v, sherd_error *err);
+int shd_graph_checking_sources(const graph_checking *c, const graph_view *v, sherd_error *err);
 /* Are the live records as many as the manifest says? */
 int shd_graph_checking_counts(graph_checking *c, const graph_view *v, const shd_rfdb_counts *said, sherd_error *err);
 void shd_graph_checking_forget_counts(graph_checking *c);

@@ -1,5 +1,6 @@
 /* engine/graph/verify/proof.c - what a version promises about where its records lie. What versions before it have shown
  * of the segments that it shares with them is not looked at again. */
+#include "base/pool.h"
 #include "engine/graph/verify/check.h"
 
 #include <inttypes.h>
@@ -53,10 +54,17 @@ static int find_shared(const graph_checking *c, const graph_view *v, shd_rfdb_ki
 	return rc > 0 ? shd_graph_view_find_stray(v, kind, stray, err) : rc;
 }
 
+/* Does one run, which was compared with its segments, say of all of them that no id (source) is in two? */
+static bool run_proves(const graph_view *v, shd_rfdb_kind kind)
+{
+	const graph_cover *cover = &v->cover;
+	return cover->count == 1 && !cover->bare_count[kind] && cover->runs[0]->head.unique[kind];
+}
+
 int shd_graph_checking_apart(graph_checking *c, const graph_view *v, shd_rfdb_kind kind, sherd_error *err)
 {
 	graph_row stray;
-	int rc = find_shared(c, v, kind, &stray, err);
+	int rc = run_proves(v, kind) ? 0 : find_shared(c, v, kind, &stray, err);
 	if (rc > 0) {
 		rc = shd_fail(err, SHERD_ECORRUPT, "two-shards", "the key of row %" PRIu64 " is in another shard too",
 		              stray.row);
@@ -88,13 +96,20 @@ static bool are_witnesses_there(const graph_list *nodes, graph_range r, const gr
 	return found == p->witnesses.count;
 }
 
-/* The oldest segment of the shard with a row of the node, since that one stays longest: 1, or 0. */
-static int find_witness(const graph_list *nodes, graph_range r, shd_u128 id, size_t *place, sherd_error *err)
+/* The oldest segment of the shard with a row of the node, since that one stays longest: 1, or 0. The one at *item,
+ * where the last was found, is asked first: what was added together lies together. */
+static int find_witness(const graph_list *nodes, graph_range r, shd_u128 id, size_t *item, size_t *place,
+                        sherd_error *err)
 {
 	int rc = 0;
+	if (*item >= r.from && *item < r.to) {
+		rc = shd_graph_list_has_node(nodes, *item, id, err);
+		*place = nodes->items[*item]->proof->place;
+	}
 	for (size_t i = r.to; i-- > r.from && !rc;) {
 		rc = shd_graph_list_has_node(nodes, i, id, err);
 		*place = nodes->items[i]->proof->place;
+		*item = i;
 	}
 	return rc;
 }
@@ -109,13 +124,14 @@ static int know_sources(const graph_view *v, const graph_segment *s, sherd_error
 		return SHERD_OK;
 	p->sources_known = false;
 	p->witnesses.count = p->loose.count = 0;
+	size_t item = SIZE_MAX;
 	for (uint64_t row = 0; row < s->rows.rows; row++) {
 		size_t place;
 		shd_u128 src = shd_rfdb_segment_id(&s->rows, row);
 		if (row && src == last)
 			continue;
 		last = src;
-		int rc = find_witness(nodes, r, src, &place, err);
+		int rc = find_witness(nodes, r, src, &item, &place, err);
 		TRY(rc);
 		if (!rc)
 			shd_vec_push(&p->loose, row);
@@ -149,9 +165,9 @@ static int check_loose(const graph_view *v, size_t i, sherd_error *err)
 	const graph_list *nodes = &v->lists[SHD_RFDB_NODES];
 	graph_range r = shd_graph_list_shard(nodes, s->shard);
 	for (size_t k = 0; k < s->proof->loose.count; k++) {
-		size_t place;
+		size_t item = SIZE_MAX, place;
 		shd_u128 src = shd_rfdb_segment_id(&s->rows, s->proof->loose.items[k]);
-		int rc = find_witness(nodes, r, src, &place, err);
+		int rc = find_witness(nodes, r, src, &item, &place, err);
 		TRY(rc);
 		for (uint64_t row = s->proof->loose.items[k];
 		     !rc && row < s->rows.rows && shd_rfdb_segment_id(&s->rows, row) == src; row++)
@@ -175,13 +191,18 @@ static int check_buried(const graph_view *v, shd_u128 id, sherd_error *err)
 	return SHERD_OK;
 }
 
-int shd_graph_checking_sources(const graph_view *v, sherd_error *err)
+/* Each segment keeps what it knows to itself. */
+static int check_sources_of(void *arg, size_t index, sherd_error *err)
+{
+	const graph_view *v = arg;
+	TRY(know_sources(v, v->lists[SHD_RFDB_EDGES].items[index], err));
+	return check_loose(v, index, err);
+}
+
+int shd_graph_checking_sources(const graph_checking *c, const graph_view *v, sherd_error *err)
 {
 	const graph_list *edges = &v->lists[SHD_RFDB_EDGES];
-	for (size_t i = 0; i < edges->count; i++) {
-		TRY(know_sources(v, edges->items[i], err));
-		TRY(check_loose(v, i, err));
-	}
+	TRY(shd_pool_run(c->options->pool, edges->count, check_sources_of, (void *)(uintptr_t)v, err));
 	for (size_t i = 0; i < v->dead_node_count; i++)
 		TRY(check_buried(v, v->dead_nodes[i], err));
 	return SHERD_OK;

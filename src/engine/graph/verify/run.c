@@ -12,6 +12,7 @@ typedef struct run_check {
 	graph_segment **segments; /* of the members */
 	shd_rfdb_run_part *parts;
 	uint64_t at; /* bytes that were compared */
+	bool proved; /* all of it was, if nothing failed */
 } run_check;
 
 /* As a version describes it, and whole; NULL when there is none. */
@@ -107,6 +108,7 @@ static int check_whole(run_check *k, sherd_error *err)
 	int there = open_members(k, err);
 	if (there <= 0)
 		return there;
+	k->proved = true;
 	const shd_rfdb_run_plan plan = {.parts = k->parts,
 	                                .count = k->run->head.member_count,
 	                                .pool = c->options->pool,
@@ -135,14 +137,22 @@ static int check_run(graph_checking *c, uint64_t number, sherd_error *err)
 	int rc = shd_graph_run_load(&r, &c->place, number, &found);
 	if (rc == SHERD_ENOTFOUND)
 		return SHERD_OK; /* replaced meanwhile */
+	run_check k = {.checking = c, .run = r};
 	if (rc == SHERD_OK) {
-		run_check k = {.checking = c, .run = r};
 		if (!c->options->quick)
 			rc = check_whole(&k, &found);
 		if (rc == SHERD_OK)
 			rc = sherd_reader_check(r->reader, &found);
 		c->report->checked += c->options->quick ? SHD_RFDB_RUN_HEAD : r->head.size;
 		check_done(&k);
+	}
+	if (rc == SHERD_OK && k.proved) {
+		sherd_reader_advise(r->reader, 0, r->head.size, SHERD_ADVICE_APART);
+		shd_vec_push(&c->runs, r);
+		if (!c->runs.failed)
+			return SHERD_OK;
+		shd_graph_run_close(r);
+		return shd_fail_nomem(err);
 	}
 	shd_graph_run_close(r);
 	return shd_report_take(c->report, rc, &found, key.text, err);

@@ -96,7 +96,8 @@ static uint64_t looked_at(const graph_checking *c, uint64_t bytes)
 	return c->options->quick && bytes > HEADS ? HEADS : bytes;
 }
 
-/* Ours must be whole; one that does not belong to a segment of another program was left by somebody before it. */
+/* After the rows, which have the SHA-256 that the manifest says, if it says one. Ours must be whole; one that does not
+ * belong to a segment of another program was left by somebody before it. */
 static int check_sidecar(const graph_checking *c, graph_checked *one, const graph_segment *s, sherd_error *err)
 {
 	char name[SHD_RFDB_NAME_MAX];
@@ -113,7 +114,7 @@ static int check_sidecar(const graph_checking *c, graph_checked *one, const grap
 	if (!fits && ours)
 		rc = shd_fail(&found, SHERD_ECORRUPT, "bad-index", "it does not belong to the segment");
 	else if (fits && !c->options->quick)
-		rc = shd_rfdb_sidecar_check(&s->sidecar, &s->rows, &found);
+		rc = shd_rfdb_sidecar_check(&s->sidecar, &s->rows, ours ? s->about.sha256 : NULL, &found);
 	if (rc == SHERD_OK)
 		rc = sherd_reader_check(s->index_reader, &found);
 	one->report.checked += looked_at(c, sherd_reader_size(s->index_reader));
@@ -245,6 +246,7 @@ void shd_graph_checking_done(graph_checking *c)
 		shd_graph_segment_close(one->segment);
 	}
 	shd_graph_checking_forget_counts(c);
+	shd_graph_runs_done(&c->runs);
 	shd_vec_done(&c->descriptors);
 	shd_vec_done(&c->files);
 	shd_vec_done(&c->bad);

@@ -47,7 +47,7 @@ static int verify_version_check_together(graph_checking *c, const graph_view *v,
 	TRY(shd_graph_checking_apart(c, v, SHD_RFDB_NODES, err));
 	TRY(shd_graph_checking_apart(c, v, SHD_RFDB_EDGES, err));
 	if (v->placed)
-		TRY(shd_graph_checking_sources(v, err));
+		TRY(shd_graph_checking_sources(c, v, err));
 	return shd_graph_checking_counts(c, v, said, err);
 }
 
@@ -55,6 +55,7 @@ static int verify_version_check(graph_checking *c, graph_view *v, const shd_rfdb
 {
 	TRY(fill_list(c, &v->lists[SHD_RFDB_NODES], SHD_RFDB_NODES, &m->nodes, &m->l1_nodes, err));
 	TRY(fill_list(c, &v->lists[SHD_RFDB_EDGES], SHD_RFDB_EDGES, &m->edges, &m->l1_edges, err));
+	TRY(shd_graph_cover_make(&v->cover, v->lists, &c->runs, err));
 	v->one_shard = m->counts.known;
 	v->placed = m->counts.known && m->counts.placed;
 	TRY(shd_graph_view_bury(v, &m->dead_nodes, &m->dead_edges, err));

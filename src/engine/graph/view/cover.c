@@ -1,5 +1,6 @@
 #include "engine/graph/view/cover.h"
 
+#include "engine/graph/disk/want.h"
 #include "engine/graph/view/view.h"
 
 #include <stdlib.h>
@@ -113,7 +114,7 @@ void shd_graph_cover_done(graph_cover *c)
 static bool cover_push(graph_spots *out, graph_spot spot)
 {
 	if (out->count == out->room) {
-		size_t room = 2 * out->room;
+		size_t room = 2 * out->room + COUNT_OF(out->few);
 		graph_spot *items = malloc(room * sizeof(*items));
 		if (!items)
 			return false;
@@ -141,7 +142,7 @@ typedef struct cover_asking {
 	shd_u128 id;
 	graph_spots *spots; /* or */
 	graph_spot_vec *list;
-	bool by_dst, by_text;
+	bool by_text;
 } cover_asking;
 
 /* An entry: does its row, which may be any, have the id? */
@@ -155,7 +156,9 @@ static int cover_take(void *arg, const shd_rfdb_member *member, uint64_t row, sh
 	const shd_rfdb_segment *s = &a->view->lists[a->kind].items[place - 1]->rows;
 	if (row >= s->rows)
 		return SHERD_OK;
-	if (!a->by_text && (a->by_dst ? shd_rfdb_segment_dst(s, row) : shd_rfdb_segment_id(s, row)) != a->id)
+	shd_graph_segment_want(a->view->lists[a->kind].items[place - 1], row);
+	/* Those of a list are looked at when all have been asked for. */
+	if (!a->list && shd_rfdb_segment_id(s, row) != a->id)
 		return SHERD_OK;
 	const graph_spot spot = {place - 1, row};
 	if (a->list) {
@@ -339,6 +342,18 @@ int shd_graph_cover_is_newest(const graph_view *v, const graph_wanted *w, size_t
 
 /* ---- rows by other things */
 
+static void keep_destination(const cover_asking *a)
+{
+	const graph_list *list = &a->view->lists[a->kind];
+	size_t kept = 0;
+	for (size_t i = 0; i < a->list->count; i++) {
+		const graph_spot spot = a->list->items[i];
+		if (shd_rfdb_segment_dst(&list->items[spot.place]->rows, spot.row) == a->id)
+			a->list->items[kept++] = spot;
+	}
+	a->list->count = kept;
+}
+
 static int ask_all(const graph_view *v, cover_asking *a, shd_rfdb_run_table table, shd_str text, sherd_error *err)
 {
 	if (!shd_graph_cover_holds(&v->cover))
@@ -352,6 +367,8 @@ static int ask_all(const graph_view *v, cover_asking *a, shd_rfdb_run_table tabl
 		if (rc <= 0)
 			return rc;
 	}
+	if (!a->by_text)
+		keep_destination(a);
 	if (a->list->count > 1)
 		qsort(a->list->items, a->list->count, sizeof(graph_spot), compare_spots);
 	return 1;
@@ -359,7 +376,7 @@ static int ask_all(const graph_view *v, cover_asking *a, shd_rfdb_run_table tabl
 
 int shd_graph_cover_destinations(const graph_view *v, shd_u128 dst, graph_spot_vec *out, sherd_error *err)
 {
-	cover_asking a = {.view = v, .kind = SHD_RFDB_EDGES, .id = dst, .list = out, .by_dst = true};
+	cover_asking a = {.view = v, .kind = SHD_RFDB_EDGES, .id = dst, .list = out};
 	return ask_all(v, &a, SHD_RFDB_RUN_DESTINATIONS, (shd_str){"", 0}, err);
 }
 

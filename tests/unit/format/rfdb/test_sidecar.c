@@ -48,7 +48,7 @@ TEST(a_sidecar_fits_its_segment)
 			for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 				pair p = pair_of((shd_rfdb_kind)kind, sizes[i], sorted);
 				assert_true(shd_rfdb_sidecar_fits(&p.x, &p.s));
-				assert_ok(shd_rfdb_sidecar_check(&p.x, &p.s, err));
+				assert_ok(shd_rfdb_sidecar_check(&p.x, &p.s, NULL, err));
 				assert_int_equal(p.x.rows, sizes[i]);
 				assert_true(p.x.sorted || !sorted);
 				pair_done(&p);
@@ -170,7 +170,7 @@ TEST(one_text_under_two_numbers_is_one_group)
 	uint8_t *entries = p.raw.data + (s.strings.entries - s.data);
 	memcpy(entries + 8 * (size_t)five, entries + 8 * (size_t)one, 8);
 	pair_open(&p);
-	assert_ok(shd_rfdb_sidecar_check(&p.x, &p.s, err));
+	assert_ok(shd_rfdb_sidecar_check(&p.x, &p.s, NULL, err));
 	shd_rfdb_rows rows = shd_rfdb_groups_find(&p.x.by_name, &p.s, SHD_STR("name1"));
 	assert_int_equal(rows.count, 2);
 	assert_true(shd_rfdb_rows_at(rows, 0) == 1 && shd_rfdb_rows_at(rows, 1) == 5);
@@ -185,7 +185,7 @@ TEST(another_segment_is_recognised)
 	assert_false(shd_rfdb_sidecar_fits(&p.x, &e.s));
 	assert_int_equal(p.s.size, u.s.size);
 	assert_false(shd_rfdb_sidecar_fits(&p.x, &u.s));
-	assert_refused(SHERD_ECORRUPT, "size-mismatch", shd_rfdb_sidecar_check(&p.x, &u.s, err));
+	assert_refused(SHERD_ECORRUPT, "size-mismatch", shd_rfdb_sidecar_check(&p.x, &u.s, NULL, err));
 	pair_done(&p);
 	pair_done(&q);
 	pair_done(&e);
@@ -197,7 +197,7 @@ TEST(a_segment_that_changed_in_the_middle_is_noticed_by_the_full_check)
 	pair p = pair_of(SHD_RFDB_EDGES, 3000, true);
 	p.raw.data[60000] ^= 1;
 	assert_true(shd_rfdb_sidecar_fits(&p.x, &p.s));
-	assert_refused(SHERD_ECORRUPT, "bad-checksum", shd_rfdb_sidecar_check(&p.x, &p.s, err));
+	assert_refused(SHERD_ECORRUPT, "bad-checksum", shd_rfdb_sidecar_check(&p.x, &p.s, NULL, err));
 	pair_done(&p);
 }
 
@@ -233,7 +233,7 @@ static void flip_all(shd_rfdb_kind kind, bool sorted)
 		for (unsigned bit = 0; bit < 8; bit++) {
 			p.built.data[i] ^= (uint8_t)(1u << bit);
 			if (shd_rfdb_sidecar_open(p.built.data, p.built.len, &x, NULL) == SHERD_OK) {
-				assert_true(shd_rfdb_sidecar_check(&x, &p.s, NULL) < 0);
+				assert_true(shd_rfdb_sidecar_check(&x, &p.s, NULL, NULL) < 0);
 				ask_all(&x, &p.s);
 			}
 			p.built.data[i] ^= (uint8_t)(1u << bit);
@@ -243,12 +243,12 @@ static void flip_all(shd_rfdb_kind kind, bool sorted)
 		assert_non_null(cut);
 		memcpy(cut, p.built.data, len);
 		assert_true(shd_rfdb_sidecar_open(cut, len, &x, NULL) < 0 ||
-		            shd_rfdb_sidecar_check(&x, &p.s, NULL) < 0);
+		            shd_rfdb_sidecar_check(&x, &p.s, NULL, NULL) < 0);
 		free(cut);
 	}
 	shd_buf_u8(&p.built, 0);
 	assert_ok(shd_rfdb_sidecar_open(p.built.data, p.built.len, &x, err));
-	assert_refused(SHERD_ECORRUPT, "trailing-bytes", shd_rfdb_sidecar_check(&x, &p.s, err));
+	assert_refused(SHERD_ECORRUPT, "trailing-bytes", shd_rfdb_sidecar_check(&x, &p.s, NULL, err));
 	pair_done(&p);
 }
 
@@ -289,7 +289,7 @@ static void build_and_check(const char *path, const uint8_t *data, size_t len)
 	(void)path;
 	shd_buf_append(&p.raw, data, len);
 	pair_open(&p);
-	assert_ok(shd_rfdb_sidecar_check(&p.x, &p.s, err));
+	assert_ok(shd_rfdb_sidecar_check(&p.x, &p.s, NULL, err));
 	ask_all(&p.x, &p.s);
 	pair_done(&p);
 }
