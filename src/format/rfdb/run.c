@@ -61,7 +61,7 @@ static int run_take_members(shd_rfdb_table_run *r, sherd_error *err)
 		TRY(run_take_member(r->data + at, at, rows, &r->members[i], err));
 	}
 	for (int t = 0; t < SHD_RFDB_RUN_TABLES; t++) {
-		uint64_t entries = r->tables[t].entries, most = rows[shd_rfdb_run_kind(t)];
+		uint64_t entries = r->tables[t].entries, most = rows[shd_rfdb_run_kind((shd_rfdb_run_table)t)];
 		if (t == SHD_RFDB_RUN_SOURCES ? entries > most : entries != most)
 			return shd_fail_at(err, SHERD_ECORRUPT, "bad-count", RUN_COUNTS + 8 * (uint64_t)t,
 			                   "%" PRIu64 " entries for %" PRIu64 " rows", entries, most);

@@ -342,7 +342,7 @@ static int run_take_parts(run_building *b, sherd_error *err)
 		}
 	}
 	for (int t = 0; t < SHD_RFDB_RUN_TABLES; t++)
-		b->run.tables[t].entries = rows[shd_rfdb_run_kind(t)];
+		b->run.tables[t].entries = rows[shd_rfdb_run_kind((shd_rfdb_run_table)t)];
 	return shd_vec_check(&b->stretches, err);
 }
 

@@ -38,7 +38,7 @@ void shd_graph_segment_want_texts(const graph_segment *s, uint64_t row)
 	if (!s->wide || row >= s->rows.rows)
 		return;
 	for (int c = 0; c < columns_of(s); c++) {
-		uint32_t string = shd_rfdb_segment_string(&s->rows, c, row);
+		uint32_t string = shd_rfdb_segment_string(&s->rows, (shd_rfdb_column)c, row);
 		if (string < strings->count)
 			entries[count++] = strings->entries + 8 * (size_t)string;
 	}
@@ -49,7 +49,7 @@ void shd_graph_segment_want_texts(const graph_segment *s, uint64_t row)
 		want(s, entries[i], 8);
 	size_t found = 0;
 	for (int c = 0; c < columns_of(s); c++)
-		found += shd_rfdb_segment_text(&s->rows, c, row, &texts[found]);
+		found += shd_rfdb_segment_text(&s->rows, (shd_rfdb_column)c, row, &texts[found]);
 	for (size_t i = 0; i < found; i++)
 		if (texts[i].len)
 			want(s, texts[i].ptr, texts[i].len);
