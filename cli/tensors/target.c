@@ -123,13 +123,14 @@ static void list_endings(bool graphs, char *out, size_t room)
 	}
 }
 
-/* A format of others by its ending, with or without the dot before it. */
+/* A format that is not written here by its ending, with or without the dot before it. */
 static const sherd_format_info *foreign_of(const char *to, const char *path)
 {
 	char ending[32];
 	(void)snprintf(ending, sizeof(ending), "x.%s", to ? to : "");
 	const sherd_format_info *info = sherd_format_by_path(to ? ending : path, NULL);
-	return info && info->kind == SHERD_KIND_FOREIGN ? info : NULL;
+	return info && !info->written && (info->kind == SHERD_KIND_FOREIGN || info->kind == SHERD_KIND_TENSORS) ? info
+	                                                                                                        : NULL;
 }
 
 /* Neither the word nor the path tells a format that is written here. Only convert writes graphs, too. */

@@ -12,6 +12,7 @@
 #include "engine/tensors/gguf.h"
 #include "engine/tensors/huggingface.h"
 #include "engine/tensors/npz.h"
+#include "engine/tensors/onnx.h"
 #include "engine/torch/format.h"
 #include "format/rfdb/name.h"
 #include "format/zip.h"
@@ -80,7 +81,7 @@ const shd_format_entry *const shd_formats[] = {
 	FOREIGN("a TensorFlow Lite model", SAVE_WEIGHTS, .probe = shd_probe_tflite, ENDING(".tflite")),
 	FOREIGN("a Python pickle", SAVE_SAFETENSORS, .probe = shd_probe_pickle, .refuse = shd_torch_refuse_pickle,
                 ENDING(".pkl")),
-	FOREIGN("an ONNX model", SAVE_WEIGHTS, .probe = shd_probe_onnx, ENDING(".onnx")),
+	&shd_format_onnx,
 	FOREIGN("a web page, perhaps the answer to a download that failed", "download the file again",
                 .probe = shd_probe_html),
 	FOREIGN("an XML document", NO_TENSORS, .probe = shd_probe_xml),

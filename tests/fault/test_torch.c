@@ -91,6 +91,26 @@ static void check_memory(const uint8_t *bytes, size_t len)
 		         bytes[2], asked);
 }
 
+static int open_onnx(sherd_error *err)
+{
+	SHD_AUTO(sherd_bundle, sherd_bundle_close) b = NULL;
+	uint8_t buf[64];
+	TRY(sherd_bundle_open(&b, store, "x.onnx", NULL, err));
+	return sherd_bundle_read(b, 0, 0, buf, 4, err);
+}
+
+TEST(every_allocation_may_fail_while_onnx_is_read)
+{
+	static const char *const files[] = {"tests/corpus/onnx/y_raw.onnx", "tests/corpus/onnx/y_typed.onnx",
+	                                    "tests/corpus/onnx/y_sparse.onnx"};
+	for (size_t i = 0; i < COUNT_OF(files); i++) {
+		size_t len;
+		SHD_AUTO_FREE uint8_t *data = source_file_read(files[i], &len);
+		assert_ok(sherd_store_put(store, "x.onnx", SHERD_WRITE_REPLACE, data, len, err));
+		assert_true(fail_malloc_each(open_onnx) > 10);
+	}
+}
+
 TEST(hostile_pickles_take_memory_in_proportion)
 {
 	/* One instruction again and again, after something to work on. */
@@ -171,6 +191,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_allocation_may_fail, memory_store_open, memory_store_close),
+		cmocka_unit_test_setup_teardown(every_allocation_may_fail_while_onnx_is_read, memory_store_open,
+	                                        memory_store_close),
 		cmocka_unit_test(hostile_pickles_take_memory_in_proportion),
 		cmocka_unit_test_setup_teardown(hostile_files_take_memory_in_proportion, memory_store_open,
 	                                        memory_store_close),

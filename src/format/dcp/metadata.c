@@ -58,7 +58,7 @@ static int size_list(const decoder *d, shd_pickle_value v, const shd_pickle_list
 	return SHERD_OK;
 }
 
-static int take_numbers(const decoder *d, shd_pickle_value v, uint64_t *out, size_t *count, sherd_error *err)
+static int metadata_take_numbers(const decoder *d, shd_pickle_value v, uint64_t *out, size_t *count, sherd_error *err)
 {
 	const shd_pickle_list *list;
 	shd_pickle_value item;
@@ -75,7 +75,7 @@ static int take_numbers(const decoder *d, shd_pickle_value v, uint64_t *out, siz
 static int keep_numbers(decoder *d, shd_pickle_value v, const uint64_t **out, size_t *count, sherd_error *err)
 {
 	uint64_t numbers[SHERD_MAX_DIMS];
-	TRY(take_numbers(d, v, numbers, count, err));
+	TRY(metadata_take_numbers(d, v, numbers, count, err));
 	*out = shd_arena_copy(d->arena, numbers, *count * sizeof(numbers[0]));
 	return *out ? SHERD_OK : shd_fail_nomem(err);
 }
@@ -154,7 +154,7 @@ static int metadata_take_place(decoder *d, shd_pickle_value index, shd_pickle_va
 	if (entry == SHD_MAP_NONE)
 		return bad_metadata(index, "the place of an entry that is not there", err);
 	if (offset.kind != SHD_PICKLE_NONE)
-		TRY(take_numbers(d, offset, key + 1, &ndim, err));
+		TRY(metadata_take_numbers(d, offset, key + 1, &ndim, err));
 	TRY(metadata_take_item(d, info, &item, err));
 	shd_str text = place_key(key, entry, ndim);
 	const char *kept = shd_arena_copy(d->arena, text.ptr, text.len);

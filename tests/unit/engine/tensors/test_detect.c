@@ -148,7 +148,6 @@ TEST(formats_of_others_are_named)
 		{BYTES("version https://git-lfs.github.com/spec/v1\noid sha256:00"), "git lfs pull"},
 		{BYTES("\n<!DOCTYPE HTML><html>"), "web page"},
 		{BYTES("<html lang=en>"), "web page"},
-		{BYTES("\x08\x07\x12\x07pytorch\x1a"), "ONNX"},
 		{BYTES("\x1c\0\0\0TFL3\0\0"), "TensorFlow Lite"},
 		{BYTES("\x1f\x8b\x08\0"), "gzip"},
 		{BYTES("PK\5\6\0\0\0\0"), "empty ZIP"},
