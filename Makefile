@@ -4,7 +4,7 @@ DESTDIR ?=
 TIME ?= 60
 TARGET ?=
 
-.PHONY: help demo check deps build bench bench-large fuzz install asan tsan clang crash coverage interop-nd4j interop-python interop-rfdb interop-s3 interop-browser format lint symbols clean
+.PHONY: help demo check deps build bench bench-large fuzz install asan tsan clang crash coverage interop-nd4j interop-python interop-rfdb interop-s3 interop-browser interop-mpi format lint symbols clean
 
 help:
 	@echo 'make demo      build, and see what Sherd does, on data made on the spot'
@@ -33,6 +33,8 @@ help:
 	@echo '               stores of s3:// against Ceph radosgw, started below a temporary folder (Debian packages, 60 MB)'
 	@echo 'make interop-browser'
 	@echo '               reports of sherd in a headless Chromium (Debian package, 100 MB)'
+	@echo 'make interop-mpi'
+	@echo '               ranks of Open MPI save and load together (Debian packages, 60 MB)'
 	@echo 'make lint      formatting, clang-tidy, layers, names, sizes, reasons, man pages'
 	@echo 'make format    format every C file'
 	@echo 'make symbols   write the list of exported symbols anew from the headers'
@@ -86,6 +88,9 @@ interop-s3: build
 
 interop-browser: build
 	@tools/interop-browser build/release
+
+interop-mpi:
+	@tools/interop-mpi
 
 fuzz:
 	@tools/deps build lint

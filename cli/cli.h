@@ -3,6 +3,7 @@
 
 #include "base/out.h"
 
+#include <sherd/group.h>
 #include <sherd/pool.h>
 #include <sherd/progress.h>
 
@@ -11,6 +12,8 @@ typedef struct cli_state {
 	sherd_pool *pool;        /* opened by main with --workers threads */
 	sherd_progress progress; /* counts bytes: draws the bar */
 	sherd_progress waiting;  /* counts other things: only notices the interruption */
+	sherd_group *group;      /* of the ranks that MPI started; NULL: this process works by itself */
+	void (*group_end)(sherd_group *group);
 } cli_state;
 
 /* Exit statuses; docs/errors.md tells which code of the library gives which. */

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "components.h"
 #include "base/place.h"
+#include "base/ranks.h"
 #include "base/watch.h"
 #include "tensors/pick.h"
 #include "tensors/target.h"
@@ -195,8 +196,12 @@ static int main_run(cli_state *cli, const cli_args *args, sherd_error *err)
 	TRY(cli_place_use_cache(cli_args_text(args, "cache"), err));
 	TRY(sherd_guard_open(err));
 	TRY(sherd_pool_open(&cli->pool, (unsigned)workers, err));
-	TRY(cli_watch_begin(cli, args, err));
-	int rc = args->command->run(cli, args, err);
+	int rc = cli_ranks_begin(cli, args, err);
+	if (rc == SHERD_OK)
+		rc = cli_watch_begin(cli, args, err);
+	if (rc == SHERD_OK)
+		rc = args->command->run(cli, args, err);
+	rc = cli_ranks_end(cli, args, rc, err);
 	sherd_pool_close(cli->pool);
 	return rc;
 }

@@ -1,15 +1,16 @@
 # Optional parts: each a library of its own, so that nobody loads what only some need.
 #
-# component(<name> [FOLDER <folder>] [DEPENDS <pkg-config name>...] [TEST])
+# component(<name> [FOLDER <folder>] [DEPENDS <pkg-config name>...] [LOADED] [TEST])
 #
 # src/<name> (or FOLDER) holds *.c, include/sherd/<name>.h and the export list libsherd_<name>.sym; the header declares
 # sherd_<name>_component() (sherd/sys/component.h). Sources see public headers only, and of DEPENDS what they wrap.
 # Gives the libraries sherd_<name> and sherd_<name>_static, and installs the shared one: find_package(sherd COMPONENTS
 # <name>) has sherd::sherd_<name>, pkg-config sherd_<name>. The command is linked with it and lists it (--version).
 # Left out, with a line that says why, where a dependency is missing or SHERD_<NAME> is OFF.
+# LOADED: the command is not linked with it, and loads it when it finds that it needs it.
 # TEST: installed only by "cmake --install --component sherd_<name>", and not linked with the command.
 function(component name)
-  cmake_parse_arguments(PARSE_ARGV 1 part "TEST" "FOLDER" "DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 part "TEST;LOADED" "FOLDER" "DEPENDS")
   string(TOUPPER ${name} upper)
   if(NOT part_TEST)
     option(SHERD_${upper} "build the component ${name}" ON)
@@ -50,6 +51,9 @@ function(component name)
   set_target_properties(sherd_${name} PROPERTIES
     SHERD_FOLDER ${folder} SHERD_DEPENDS "${part_DEPENDS}" SHERD_TEST ${part_TEST})
   set_property(GLOBAL APPEND PROPERTY SHERD_COMPONENTS ${name})
+  if(NOT part_LOADED)
+    set_property(GLOBAL APPEND PROPERTY SHERD_LINKED ${name})
+  endif()
 endfunction()
 
 # For cmake/install.cmake, which knows where things go.

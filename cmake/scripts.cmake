@@ -48,6 +48,18 @@ sherd_script_test(install/component ${PROJECT_SOURCE_DIR}/tests/install/componen
 sherd_script_test(component/command ${PROJECT_SOURCE_DIR}/tests/component/command.sh)
 sherd_script_test(install/subproject ${PROJECT_SOURCE_DIR}/tests/install/subproject.sh)
 
+# Ranks of MPI, where it is installed (tools/deps mpi).
+find_program(SHERD_MPIRUN NAMES mpirun DOC "runs the tests of the component mpi")
+if(TARGET sherd_mpi AND SHERD_MPIRUN)
+  foreach(program pairs killed)
+    add_executable(mpi_${program} tests/mpi/${program}.c)
+    target_link_libraries(mpi_${program} PRIVATE sherd_mpi PkgConfig::SHERD_MPI_mpi_c sherd_flags)
+  endforeach()
+  sherd_script_test(mpi/ranks env SHERD_MPIRUN=${SHERD_MPIRUN} sh ${PROJECT_SOURCE_DIR}/tests/mpi/ranks.sh)
+else()
+  message(STATUS "sherd: no MPI here; mpi/ranks is left out (make interop-mpi installs it and runs it)")
+endif()
+
 # A reader and a writer in Python, made from docs/formats alone, against the library.
 find_program(SHERD_PYTHON NAMES python3 DOC "runs the interop tests")
 if(SHERD_PYTHON)

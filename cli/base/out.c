@@ -184,6 +184,8 @@ void cli_table_done(cli_table *table)
 
 void cli_out_problem(cli_out *out, const sherd_error *problem, bool warning)
 {
+	if (out->silent)
+		return;
 	cli_out_clear_bar(out);
 	(void)fflush(stdout); /* so that both streams on one terminal keep their order */
 	bool color = shows_color(STDERR_FILENO);
@@ -215,6 +217,8 @@ void cli_out_warn(cli_out *out, const char *object, const char *fmt, ...)
 void cli_out_error(cli_out *out, const sherd_error *err)
 {
 	sherd_error ignored;
+	if (out->silent)
+		return;
 	if (!out->json) {
 		cli_out_problem(out, err, false);
 		return;
@@ -228,6 +232,8 @@ void cli_out_error(cli_out *out, const sherd_error *err)
 
 void cli_out_aside(cli_out *out, const char *line)
 {
+	if (out->silent)
+		return;
 	cli_out_clear_bar(out);
 	put_safe(stderr, line);
 	(void)fputc('\n', stderr);

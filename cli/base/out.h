@@ -10,10 +10,11 @@
 #include <stddef.h>
 
 typedef struct cli_out {
-	bool json;  /* standard output carries one JSON document */
-	bool quiet; /* no notes, no warnings, no bar */
-	bool bar;   /* a bar stands on the terminal */
-	bool color; /* standard output is a terminal that shows colours */
+	bool json;   /* standard output carries one JSON document */
+	bool quiet;  /* no notes, no warnings, no bar */
+	bool bar;    /* a bar stands on the terminal */
+	bool color;  /* standard output is a terminal that shows colours */
+	bool silent; /* nothing at all: another rank tells */
 	/* With --json: an open array that the document gets as "lost" when it ends; NULL: none. */
 	struct cli_doc *lost;
 	/* With --json: an open array that gets documents in place of standard output, each with its path; NULL: none.

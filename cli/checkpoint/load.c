@@ -1,19 +1,19 @@
 #include "commands.h"
+#include "base/ranks.h"
 #include "checkpoint/source.h"
 #include "tensors/target.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int checkpoint_load_take_ranks(sherd_bundle_select_options *want, const cli_args *args, sherd_error *err)
+static int checkpoint_load_take_ranks(sherd_bundle_select_options *want, const cli_ranks *ranks, const cli_args *args,
+                                      sherd_error *err)
 {
-	TRY(cli_args_count(args, "world", 1, &want->world, err));
-	TRY(cli_args_count(args, "rank", 0, &want->rank, err));
+	want->world = ranks->world;
+	want->rank = ranks->rank;
 	want->cut = cli_args_has(args, "cut");
-	if (cli_args_has(args, "rank") != cli_args_has(args, "world"))
-		return cli_usage(err, "--rank and --world go together");
-	if (want->world && want->rank >= want->world)
-		return cli_usage(err, "--rank must be below --world %" PRIu32, want->world);
+	if (ranks->found && ranks->world > 1 && !cli_ranks_in_path(cli_args_text(args, "output")))
+		return cli_usage(err, "%%r must stand in OUT, for the rank: each writes a file of its own");
 	if (want->cut && !want->world)
 		return cli_usage(err, "--cut needs --rank and --world");
 	return SHERD_OK;
@@ -38,13 +38,18 @@ static int checkpoint_load_run(cli_state *cli, const cli_args *args, sherd_error
 {
 	const char *out = cli_args_text(args, "output"), *name;
 	cli_target target;
+	cli_ranks ranks;
 	CLI_AUTO_SOURCE from = {0};
 	sherd_bundle_select_options want = {0};
 	size_t next = 0;
 	if (!out)
 		return cli_usage(err, "-o OUT is missing");
-	TRY(cli_target_take(&target, args, out, err));
-	TRY(checkpoint_load_take_ranks(&want, args, err));
+	TRY(cli_ranks_take(&ranks, cli->group, args, err));
+	TRY(checkpoint_load_take_ranks(&want, &ranks, args, err));
+	CLI_AUTO_FREE char *path = cli_ranks_path(&ranks, out);
+	if (!path)
+		return cli_no_memory(err);
+	TRY(cli_target_take(&target, args, path, err));
 	CLI_AUTO_FREE const char **names = calloc(args->given_count + 1, sizeof(*names));
 	if (!names)
 		return cli_no_memory(err);
@@ -59,7 +64,7 @@ static int checkpoint_load_run(cli_state *cli, const cli_args *args, sherd_error
 static const cli_option options[] = {
 	{"output", "OUT", "where to write; its end tells the format, as for sherd convert", 'o'},
 	{"tensor", "NAME", "only this tensor; may be repeated", 0},
-	{"rank", "R", "only the part of this rank", 0},
+	{"rank", "R", "only the part of this rank; or auto, mpi", 0},
 	{"world", "W", "how many ranks load", 0},
 	{"cut", NULL, "rows [R*d/W, (R+1)*d/W) of every tensor instead of whole tensors by size", 0},
 	{"partial", NULL, "what is missing or damaged is left out: load the tensors that are whole", 0},
@@ -70,8 +75,11 @@ const cli_command cli_command_checkpoint_load = {
 	.name = "checkpoint load",
 	.operands = "PREFIX -o OUT",
 	.summary = "Writes a checkpoint, or a rank's part of it, as one file",
-	.details = "What is loaded is verified first; nothing is written when a byte of it is wrong. A folder stands\n"
-		   "for the newest checkpoint in it, a shard for itself.\n",
+	.details =
+		"What is loaded is verified first; nothing is written when a byte of it is wrong. A folder stands\n"
+		"for the newest checkpoint in it, a shard for itself. Started by mpirun, each rank writes its part:\n"
+		"%r in OUT stands for the rank, also with --rank auto, which goes by the launcher's variables.\n",
 	.run = checkpoint_load_run,
+	.by_ranks = true,
 	CLI_OPTIONS(options),
 };

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "base/doc.h"
 #include "base/place.h"
+#include "base/ranks.h"
 #include "tensors/target.h"
 #include "base/text.h"
 
@@ -15,6 +16,7 @@ typedef struct saving {
 	sherd_ckpt_save_options options;
 	sherd_ckpt_about about;
 	sherd_set_id set_id;
+	cli_ranks ranks;
 	bool alone; /* one of several processes, each with its rank */
 	uint32_t rank;
 	bool cut, split;
@@ -35,22 +37,21 @@ static void checkpoint_save_done(saving *s)
 	free(s->keys);
 }
 
-static int checkpoint_save_take_ranks(saving *s, const cli_args *args, sherd_error *err)
+static int checkpoint_save_take_ranks(saving *s, const cli_state *cli, const cli_args *args, sherd_error *err)
 {
-	uint32_t shards = 0, world = 0;
+	uint32_t shards = 0;
 	TRY(cli_args_count(args, "shards", 1, &shards, err));
-	TRY(cli_args_count(args, "world", 1, &world, err));
-	TRY(cli_args_count(args, "rank", 0, &s->rank, err));
-	s->alone = cli_args_has(args, "rank");
-	if (s->alone != (world != 0))
-		return cli_usage(err, "--rank and --world go together");
-	if (shards && world && shards != world)
-		return cli_usage(err, "--shards %" PRIu32 " contradicts --world %" PRIu32, shards, world);
-	s->options.world = world ? world : shards ? shards : 1;
-	if (s->rank >= s->options.world)
-		return cli_usage(err, "--rank must be below --world %" PRIu32, s->options.world);
+	TRY(cli_ranks_take(&s->ranks, cli->group, args, err));
+	s->alone = s->ranks.several;
+	s->rank = s->ranks.rank;
+	if (shards && s->alone && shards != s->ranks.world)
+		return cli_usage(err, "--shards %" PRIu32 " contradicts --world %" PRIu32, shards, s->ranks.world);
+	s->options.world = s->alone ? s->ranks.world : shards ? shards : 1;
+	s->options.group = cli->group;
 	s->cut = cli_args_has(args, "cut");
-	s->split = cli_args_has(args, "split");
+	/* Ranks of MPI that all name one file have the same one. */
+	s->split = cli_args_has(args, "split") ||
+	           (cli->group && !cli_args_has(args, "piece") && !cli_ranks_in_path(args->operands[0]));
 	if (s->alone && s->cut && !s->split)
 		return cli_usage(err, "--cut with --rank cuts one common source: say --split, too");
 	if (cli_args_has(args, "piece") && (!s->alone || s->split))
@@ -221,6 +222,11 @@ static int take_set_id(saving *s, cli_state *cli, const cli_args *args, const cl
 		return sherd_set_id_parse(&s->set_id, text, err) < 0
 		               ? cli_usage(err, "--set-id must be 32 lower-case hexadecimal digits")
 		               : SHERD_OK;
+	if (cli->group)
+		return sherd_group_share(cli->group, cli->group->rank ? SHERD_OK : sherd_set_id_random(&s->set_id, err),
+		                         0, &s->set_id, sizeof(s->set_id), err);
+	if (s->ranks.found)
+		return cli_ranks_set_id(&s->set_id, args->operands[1], cli_args_text(args, "step"), err);
 	if (s->alone)
 		return cli_usage(err, "--rank needs --set-id, the same for all ranks");
 	return cli_clock_set_id(&clock, cli, to, bundle, s->cut, &s->options, &s->set_id, err);
@@ -232,7 +238,7 @@ static void checkpoint_save_note(cli_state *cli, const char *path, const saving 
 	char size[CLI_TEXT_SIZE];
 	uint32_t world = s->options.world;
 	cli_text_size(saved->bytes, size);
-	if (s->alone)
+	if (s->alone && !s->options.group)
 		cli_out_note(&cli->out, "%s: shard %" PRIu32 " of %" PRIu32 " %s, %zu tensor%s, %s; %s", path, s->rank,
 		             world,
 		             saved->repeated    ? "is there already, the same"
@@ -258,11 +264,11 @@ static int checkpoint_save_tell(cli_state *cli, const char *path, const saving *
 	if (*id)
 		cli_doc_put_text(&doc, "setId", id);
 	cli_doc_put_u64(&doc, "worldSize", s->options.world);
-	if (s->alone)
+	if (s->alone && !s->options.group)
 		cli_doc_put_u64(&doc, "rank", s->rank);
 	cli_doc_put_u64(&doc, "tensors", saved->tensors);
 	cli_doc_put_u64(&doc, "bytes", saved->bytes);
-	if (s->alone) {
+	if (s->alone && !s->options.group) {
 		cli_doc_put_bool(&doc, "repeated", saved->repeated);
 		cli_doc_put_bool(&doc, "rewritten", saved->rewritten);
 	}
@@ -285,6 +291,25 @@ static int save_to(const cli_place *to, const saving *s, const sherd_bundle *bun
 	return sherd_ckpt_save_bundle(to->store, to->key, bundle, s->cut, &s->options, err);
 }
 
+/* What all ranks have saved. */
+static int add_up(const saving *s, sherd_ckpt_save_result *saved, sherd_error *err)
+{
+	sherd_group *g = s->options.group;
+	const uint64_t mine[] = {saved->tensors, saved->bytes};
+	CLI_AUTO_FREE uint64_t *all = g ? calloc(g->size, sizeof(mine)) : NULL;
+	if (!g)
+		return SHERD_OK;
+	TRY(sherd_group_agree(g, all ? SHERD_OK : cli_no_memory(err), err));
+	TRY(g->gather(g->arg, mine, sizeof(mine), all, err));
+	saved->tensors = 0;
+	saved->bytes = 0;
+	for (uint32_t r = 0; all && r < g->size; r++) {
+		saved->tensors += (size_t)all[r * (size_t)2];
+		saved->bytes += all[r * (size_t)2 + 1];
+	}
+	return SHERD_OK;
+}
+
 static int checkpoint_save(cli_state *cli, const cli_args *args, saving *s, const sherd_bundle *bundle,
                            sherd_error *err)
 {
@@ -302,6 +327,7 @@ static int checkpoint_save(cli_state *cli, const cli_args *args, saving *s, cons
 	s->options.about = &s->about;
 	TRY(cli_place_blame(&to, take_set_id(s, cli, args, &to, bundle, err), err));
 	TRY(cli_place_blame(&to, save_to(&to, s, bundle, &saved, err), err));
+	TRY(add_up(s, &saved, err));
 	return checkpoint_save_tell(cli, path, s, &saved, err);
 }
 
@@ -309,7 +335,10 @@ static int save_from(cli_state *cli, const cli_args *args, saving *s, sherd_erro
 {
 	CLI_AUTO_PLACE from = {0};
 	CLI_AUTO(sherd_bundle, sherd_bundle_close) bundle = NULL;
-	TRY(cli_place_open(&from, args->operands[0], false, err));
+	CLI_AUTO_FREE char *path = cli_ranks_path(&s->ranks, args->operands[0]);
+	if (!path)
+		return cli_no_memory(err);
+	TRY(cli_place_open(&from, path, false, err));
 	sherd_bundle_options reading = {.pool = cli->pool, .progress = &cli->waiting};
 	TRY(cli_place_blame(&from, sherd_bundle_open(&bundle, from.store, from.key, &reading, err), err));
 	if (!cli_args_has(args, "drop-graph"))
@@ -323,7 +352,7 @@ static int checkpoint_save_run(cli_state *cli, const cli_args *args, sherd_error
 {
 	__attribute__((cleanup(checkpoint_save_done)))
 	saving s = {.options = {.pool = cli->pool, .progress = &cli->progress}};
-	TRY(checkpoint_save_take_ranks(&s, args, err));
+	TRY(checkpoint_save_take_ranks(&s, cli, args, err));
 	TRY(take_layout(&s, args, err));
 	TRY(take_digest(&s, args, err));
 	TRY(take_training(&s, args, err));
@@ -344,7 +373,7 @@ static const cli_option options[] = {
 	{"take-over-after", "AGE", "clear a set that has waited so long for its ranks: 90, 15m, 12h, 7d", 0},
 	{"layout", "sherd|csharp", "sherd (default) or csharp: 4-byte lengths, no checksums", 0},
 	{"digest", "sha256|blake3", "what shards are verified by: sha256 (default), or blake3 by all workers", 0},
-	{"rank", "R", "save SRC, whole, as the shard of this rank; the last rank to finish commits", 0},
+	{"rank", "R", "save SRC, whole, as the shard of this rank; the last to finish commits; or auto, mpi", 0},
 	{"world", "W", "how many ranks save together", 0},
 	{"split", NULL, "all ranks have the same SRC: save this rank's share of it", 0},
 	{"piece", "NAME=OFFSET/SHAPE", "that tensor begins there in one of that shape: w=128,0/512,64; may be repeated",
@@ -368,6 +397,11 @@ const cli_command cli_command_checkpoint_save = {
 	.name = "checkpoint save",
 	.operands = "SRC PREFIX",
 	.summary = "Saves the tensors of a file or set as a checkpoint made of shards",
+	.details =
+		"Started by mpirun, all ranks save one set, and rank 0 tells: each its own SRC where %r in that name\n"
+		"stands for the rank, else its share of the common SRC. --rank auto goes by the variables of\n"
+		"torchrun, MPI or SLURM; the set id is made of job, restarts, PREFIX and --step then.\n",
 	.run = checkpoint_save_run,
+	.by_ranks = true,
 	CLI_OPTIONS(options),
 };

@@ -62,7 +62,7 @@ static int checkpoint_source_open_named(cli_source *s, const char *path, const s
 
 int cli_source_open(cli_source *s, cli_state *cli, const char *path, bool partial, sherd_error *err)
 {
-	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting};
+	sherd_ckpt_options options = {.pool = cli->pool, .progress = &cli->waiting, .group = cli->group};
 	*s = (cli_source){.lost = {.cli = cli, .place = &s->place}};
 	if (partial) {
 		options.lost = cli_lost_tell;
@@ -77,8 +77,11 @@ int cli_source_open(cli_source *s, cli_state *cli, const char *path, bool partia
 		cli_place_close(&s->place);
 	}
 	/* Nothing has that prefix, but a folder of that name is there. */
-	if (rc == SHERD_ENOTFOUND && (folder || strcmp(err->reason, "is-folder") == 0))
+	if (rc == SHERD_ENOTFOUND && (folder || strcmp(err->reason, "is-folder") == 0)) {
+		if (cli->group)
+			cli->group->failed = false; /* all have heard it, and all go on */
 		rc = open_newest(s, cli, path, &options, err);
+	}
 	return rc;
 }
 

@@ -1,5 +1,6 @@
 #include "rows/stream.h"
 
+#include "base/ranks.h"
 #include "commands.h"
 #include "rows/rows.h"
 
@@ -10,14 +11,12 @@ static int rows_stream_take_ranks(sherd_rows_stream_options *o, const cli_args *
 {
 	static const char *const tails[] = {"keep", "drop", "pad", NULL};
 	unsigned tail = SHERD_ROWS_TAIL_KEEP;
-	TRY(cli_args_count(args, "world", 1, &o->world, err));
-	TRY(cli_args_count(args, "rank", 0, &o->rank, err));
+	cli_ranks ranks;
+	TRY(cli_ranks_take(&ranks, NULL, args, err));
+	o->world = ranks.world;
+	o->rank = ranks.rank;
 	TRY(cli_args_word(args, "tail", tails, &tail, err));
 	o->tail = (sherd_rows_tail)tail;
-	if (cli_args_has(args, "rank") != cli_args_has(args, "world"))
-		return cli_usage(err, "--rank and --world go together");
-	if (o->world && o->rank >= o->world)
-		return cli_usage(err, "--rank must be below --world %" PRIu32, o->world);
 	if (cli_args_has(args, "tail") && !o->world)
 		return cli_usage(err, "--tail needs --rank and --world");
 	return SHERD_OK;
@@ -158,7 +157,7 @@ static const cli_option options[] = {
 	{"batch", "N", "rows of a batch (default: 1024)", 0},
 	{"batch-bytes", "BYTES", "stored bytes of a batch instead; at least one row", 0},
 	{"from", "ROW", "begin at this row of the order of delivery", 0},
-	{"rank", "R", "only the batches of this rank", 0},
+	{"rank", "R", "only the batches of this rank; or auto", 0},
 	{"world", "W", "how many ranks share the batches", 0},
 	{"tail", "keep|drop|pad", "a last round with too few batches (default: keep)", 0},
 	{"sample", "F", "only this fraction of the rows, by the hash of their ids", 0},

@@ -12,6 +12,7 @@
 
 #include <sherd/bundle.h>
 #include <sherd/digest.h>
+#include <sherd/group.h>
 #include <sherd/limits.h>
 #include <sherd/memory.h>
 #include <sherd/pool.h>
@@ -30,6 +31,8 @@ typedef struct sherd_set_id {
 
 /* A new id, of the random numbers of the system. */
 SHERD_API int sherd_set_id_random(sherd_set_id *out, sherd_error *err);
+/* The id that some texts stand for: the same, in the same order, always give the same, others never. */
+SHERD_API int sherd_set_id_of(sherd_set_id *out, const char *const *texts, size_t count, sherd_error *err);
 /* 32 lower-case hexadecimal digits and a NUL. */
 SHERD_API void sherd_set_id_format(char out[SHERD_SET_ID_TEXT], const sherd_set_id *id);
 /* SHERD_EINVAL unless the text is exactly that. */
@@ -99,6 +102,9 @@ typedef struct sherd_ckpt_options {
 	 * sherd_bundle_sift() finds those that are damaged. */
 	sherd_lost_fn *lost;
 	void *lost_arg;
+	/* For opening a prefix: rank 0 of the group reads metadata and heads, and the others get them from it; each opens
+	 * the shards that it reads, when it does. All fail when one does. The group need not outlive the call. */
+	sherd_group *group;
 } sherd_ckpt_options;
 
 /* name: the prefix, the metadata file, or one shard of it. Reads metadata and the shards' heads, no tensor data. Every
@@ -206,6 +212,10 @@ typedef struct sherd_ckpt_save_options {
 	sherd_pool *pool;
 	const sherd_progress *progress; /* counts bytes of items */
 	sherd_ckpt_staging *staging;    /* for copies in the background; NULL: memory of its own for each save */
+	/* For the calls that save one rank: the processes that do so, all at once, the rank being that of the group. The
+	 * claim is rank 0's, which publishes when every shard is durable; set id (if NULL) and time are its, too. When one
+	 * fails all do, nothing is left, and there is no set that waits. Not for saves in the background. */
+	sherd_group *group;
 } sherd_ckpt_save_options;
 
 typedef struct sherd_ckpt_shard_items {

@@ -9,7 +9,7 @@ source_of() {
 	cli/*) echo "tests/$1" ;;
 	examples/*) echo "$1.c" ;;
 	fuzz/*) echo "fuzz/fuzz_${1#fuzz/}.c" ;;
-	install/*) echo "tests/$1.sh" ;;
+	install/* | mpi/*) echo "tests/$1.sh" ;;
 	crash/storm) echo tests/crash/storm.py ;;
 	interop/*) if [ -e "tests/$1.py" ]; then echo "tests/$1.py"; else echo "tests/interop/test_${1#*/}.c"; fi ;;
 	lint/man) echo man ;;

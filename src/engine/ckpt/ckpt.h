@@ -48,6 +48,7 @@ struct sherd_ckpt {
 	size_t *first_piece;
 	sherd_ckpt_piece *pieces;
 	shd_map names;
+	sherd_store *relay; /* through which a group opened it; or NULL */
 };
 
 /* sherd_ckpt_open() of what is known to be a prefix, whatever it looks like. */

@@ -193,6 +193,8 @@ static int start(sherd_ckpt_job **out, sherd_store *store, const char *prefix, c
 	uint32_t world = options && options->world ? options->world : 1;
 	if (!options || !options->pool)
 		return shd_fail(err, SHERD_EINVAL, "bad-argument", "saving in the background needs a pool");
+	if (options->group)
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "a group does not save in the background");
 	TRY(shd_ckpt_rank_check(rank ? *rank : 0, world, err));
 	sherd_ckpt_job *j = calloc(1, sizeof(*j));
 	if (!j)

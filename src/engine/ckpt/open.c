@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "base/time.h"
 #include "engine/ckpt/metadata.h"
+#include "engine/ckpt/together.h"
 #include "engine/tensors/blame.h"
 #include "format/ckpt/about.h"
 #include "format/ckpt/name.h"
@@ -248,6 +249,8 @@ static int ckpt_open_open_once(opening *o, sherd_error *err)
 static void ckpt_open_tell_lost(const sherd_ckpt *c, const sherd_ckpt_options *options)
 {
 	const char *const *gone = c->gone.items;
+	if (!options || !options->lost)
+		return;
 	for (size_t i = 0; c->lost && i < c->shard_count; i++)
 		if (!c->files[i].reader)
 			options->lost(options->lost_arg, &c->lost[i]);
@@ -297,7 +300,8 @@ int sherd_ckpt_open(sherd_ckpt **out, sherd_store *store, const char *name, cons
 	else
 		shd_buf_str(&prefix, name);
 	TRY(shd_buf_end(&prefix, err));
-	return shd_ckpt_open_prefix(out, store, (const char *)prefix.data, options, err);
+	return options && options->group ? shd_ckpt_open_together(out, store, (const char *)prefix.data, options, err)
+	                                 : shd_ckpt_open_prefix(out, store, (const char *)prefix.data, options, err);
 }
 
 /* A shard by itself plays a set of one: what its index does not tell stays unknown. */
@@ -439,6 +443,7 @@ void sherd_ckpt_close(sherd_ckpt *c)
 	shd_vec_done(&c->gone);
 	shd_map_done(&c->names);
 	shd_arena_done(&c->arena);
+	sherd_store_close(c->relay);
 	free(c);
 }
 

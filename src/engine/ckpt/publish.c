@@ -51,13 +51,24 @@ static int find_one(void *arg, size_t rank, sherd_error *err)
 	return shd_meter_add(p->meter, p->counts_shards ? 1 : 0, err);
 }
 
+/* A shard that is there and cannot be read is another thing than one that has not come. */
+static int fail_missing(const ckpt_publication *p, uint32_t rank, sherd_error *err)
+{
+	sherd_error why = {0};
+	if (shd_ckpt_shard_is_broken(p->store, p->prefix, rank, &p->set_id, &why))
+		return shd_fail(err, SHERD_EINCOMPLETE, "incomplete",
+		                "the shard of rank %" PRIu32 " of %" PRIu32 " is broken (%.120s): save that rank again",
+		                rank, p->world, why.message);
+	return shd_fail(err, SHERD_EINCOMPLETE, "incomplete", "the shard of rank %" PRIu32 " of %" PRIu32 " is missing",
+	                rank, p->world);
+}
+
 static int check_found(const publishing *g, sherd_error *err)
 {
 	for (uint32_t r = 0; r < g->p->world; r++) {
 		const found_shard *f = &g->shards[r];
 		if (!f->found)
-			return shd_fail(err, SHERD_EINCOMPLETE, "incomplete",
-			                "the shard of rank %" PRIu32 " of %" PRIu32 " is missing", r, g->p->world);
+			return fail_missing(g->p, r, err);
 		if (f->index.world != g->p->world)
 			return shd_in_object(err,
 			                     shd_fail(err, SHERD_ECORRUPT, "bad-world",

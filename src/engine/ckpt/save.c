@@ -2,6 +2,7 @@
 #include "engine/ckpt/save.h"
 
 #include "base/limits.h"
+#include "codec/sha256.h"
 #include "engine/ckpt/files.h"
 #include "engine/ckpt/saver.h"
 #include "format/ckpt/about.h"
@@ -21,6 +22,20 @@ int sherd_set_id_random(sherd_set_id *out, sherd_error *err)
 	if (getrandom(id.bytes, sizeof(id.bytes), 0) != sizeof(id.bytes))
 		return shd_fail(err, SHERD_EIO, "io", "the system gives no random numbers");
 	*out = id;
+	return SHERD_OK;
+}
+
+int sherd_set_id_of(sherd_set_id *out, const char *const *texts, size_t count, sherd_error *err)
+{
+	uint8_t hash[SHD_SHA256_BYTES];
+	shd_sha256 h;
+	if (!count)
+		return shd_fail(err, SHERD_EINVAL, "bad-argument", "an id of no text");
+	shd_sha256_init(&h);
+	for (size_t i = 0; i < count; i++)
+		shd_sha256_add(&h, texts[i], strlen(texts[i]) + 1); /* the NUL keeps them apart */
+	shd_sha256_finish(&h, hash);
+	memcpy(out->bytes, hash, sizeof(out->bytes));
 	return SHERD_OK;
 }
 

@@ -9,6 +9,8 @@
 /* SHERD_EINVAL for more shards than readers take; to be asked before anything is made for each of them. */
 int shd_ckpt_world_check(uint32_t world, sherd_error *err);
 int shd_ckpt_rank_check(uint32_t rank, uint32_t world, sherd_error *err);
+/* The world of options, or of their group, and whether the rank is one of it. */
+int shd_ckpt_take_rank(uint32_t rank, sherd_ckpt_save_options *options, sherd_error *err);
 
 /* Who saves the set. */
 typedef struct ckpt_manner {

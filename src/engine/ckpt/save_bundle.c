@@ -1,7 +1,7 @@
 /* engine/ckpt/save_bundle.c - the tensors of any file, spread over the shards of a new set. */
 #include "base/arena.h"
 #include "base/dtype.h"
-#include "base/error.h"
+#include "base/group.h"
 #include "engine/ckpt/save.h"
 #include "engine/tensors/bundle.h"
 #include "format/ckpt/claim.h"
@@ -230,9 +230,11 @@ int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sh
 {
 	sherd_ckpt_about about;
 	sherd_ckpt_save_options o = complete(options, bundle, &about);
-	spreading g = {.bundle = bundle, .world = o.world};
-	TRY(shd_ckpt_rank_check(rank, o.world, err));
-	int rc = gather_whole(&g, rank, err);
+	spreading g = {.bundle = bundle};
+	int rc = shd_ckpt_take_rank(rank, &o, err);
+	g.world = o.world;
+	if (rc == SHERD_OK)
+		rc = gather_whole(&g, rank, err);
 	if (rc == SHERD_OK)
 		rc = mark_pieces(&g, rank, parts, part_count, err);
 	if (rc == SHERD_OK)
@@ -243,7 +245,7 @@ int sherd_ckpt_save_bundle_rank(sherd_store *store, const char *prefix, const sh
 			shd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], NULL, &o, NULL, saved, err),
 			SHERD_NO_INDEX);
 	shd_arena_done(&g.arena);
-	return rc;
+	return shd_group_tell(o.group, rc, err);
 }
 
 int sherd_ckpt_split_bundle_rank(sherd_store *store, const char *prefix, const sherd_bundle *bundle, uint32_t rank,
@@ -252,11 +254,14 @@ int sherd_ckpt_split_bundle_rank(sherd_store *store, const char *prefix, const s
 {
 	sherd_ckpt_about about;
 	sherd_ckpt_save_options o = complete(options, bundle, &about);
-	spreading g = {.bundle = bundle, .world = o.world};
+	spreading g = {.bundle = bundle};
 	char digest[SHD_CKPT_SOURCE + 1];
-	TRY(shd_ckpt_rank_check(rank, o.world, err));
-	TRY(shd_ckpt_source_digest(bundle, cut, &o, digest, err));
-	int rc = save_bundle_spread(&g, cut, err);
+	int rc = shd_ckpt_take_rank(rank, &o, err);
+	g.world = o.world;
+	if (rc == SHERD_OK)
+		rc = shd_ckpt_source_digest(bundle, cut, &o, digest, err);
+	if (rc == SHERD_OK)
+		rc = save_bundle_spread(&g, cut, err);
 	if (rc == SHERD_OK)
 		rc = save_bundle_prepare(&g, rank, rank + 1, &o, err);
 	if (rc == SHERD_OK)
@@ -265,5 +270,5 @@ int sherd_ckpt_split_bundle_rank(sherd_store *store, const char *prefix, const s
 			shd_ckpt_save_rank_metered(store, prefix, rank, &g.shards[rank], digest, &o, NULL, saved, err),
 			SHERD_NO_INDEX);
 	shd_arena_done(&g.arena);
-	return rc;
+	return shd_group_tell(o.group, rc, err);
 }

@@ -224,3 +224,20 @@ int shd_ckpt_shard_find(ckpt_shard *out, sherd_store *store, const char *prefix,
 	}
 	return SHERD_OK;
 }
+
+bool shd_ckpt_shard_is_broken(sherd_store *store, const char *prefix, uint32_t rank, const sherd_set_id *set_id,
+                              sherd_error *why)
+{
+	for (int named_by_set = 0; named_by_set < 2; named_by_set++) {
+		SHD_AUTO_BUF key = {0};
+		SHD_DONE(shd_arena_done) shd_arena arena = {0};
+		shd_ckpt_index index;
+		bool found;
+		shd_ckpt_name_shard(&key, prefix, rank, named_by_set ? set_id : NULL);
+		if (shd_buf_check(&key, why) == SHERD_OK &&
+		    shd_ckpt_shard_index_of(store, (const char *)key.data, NULL, &arena, &index, &found, why) ==
+		            SHERD_ECORRUPT)
+			return true;
+	}
+	return false;
+}

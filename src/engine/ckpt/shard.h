@@ -33,3 +33,6 @@ int shd_ckpt_shard_index_of(sherd_store *store, const char *key, const sherd_lim
 int shd_ckpt_shard_find(ckpt_shard *out, sherd_store *store, const char *prefix, uint32_t rank,
                         const sherd_set_id *set_id, const sherd_limits *limits, shd_arena *arena, shd_ckpt_index *index,
                         bool *found, sherd_error *err);
+/* Of a rank that was not found: is a file of its name there that nobody can read as a shard? why tells, then. */
+bool shd_ckpt_shard_is_broken(sherd_store *store, const char *prefix, uint32_t rank, const sherd_set_id *set_id,
+                              sherd_error *why);
