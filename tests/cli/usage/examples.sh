@@ -1,6 +1,7 @@
 # The examples of every page of the manual work as they stand there. Those of s3:// need a server: make interop-s3.
 jq() { cat; }
 dot() { cat; }
+openssl() { echo 0123456789abcdef0123456789abcdef; }
 prepare() { # the files that examples speak of
 	tensors model.safetensors embed.weight:F32:4x3 head:F32:6 layers.0.weight:F32:2x2
 	sherd checkpoint save model.safetensors ckpt/step-100 --shards 2 --quiet
