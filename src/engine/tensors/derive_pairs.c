@@ -31,11 +31,13 @@ static int add_value(value_vec *all, shd_map *seen, const sherd_value *v, size_t
 		shd_vec_push(all, *v);
 		return SHERD_OK;
 	}
-	if (!prefer && !all->failed && !same_value(&all->items[at], v))
+	if (!all->items || all->failed)
+		return shd_fail_nomem(err);
+	if (!prefer && !same_value(&all->items[at], v))
 		return shd_fail_of(err, SHERD_EEXIST, "clash", source,
 		                   "the sources have different metadata '%.80s': '%.80s' and '%.80s'", v->key,
 		                   all->items[at].text, v->text);
-	if (prefer == SHERD_PREFER_LAST && !all->failed)
+	if (prefer == SHERD_PREFER_LAST)
 		all->items[at] = *v;
 	return SHERD_OK;
 }
