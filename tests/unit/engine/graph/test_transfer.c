@@ -275,6 +275,7 @@ TEST(a_pull_waits_for_no_writer)
 {
 	(void)pushed(state, NULL);
 	SCOPED_GRAPH g = graph_open(NEAR, "db", NULL);
+	assert_non_null(g);
 	assert_refused(SHERD_ECONFLICT, "locked", sherd_graph_pull(FAR, "pub", NEAR, "db", NULL, NULL, err));
 }
 
