@@ -311,6 +311,8 @@ static int npz_open(sherd_bundle **out, shd_evidence *e, const sherd_bundle_opti
 
 /* ---- verify */
 
+enum { CHECKED_AT_ONCE = 64 };
+
 static int npz_check_member(const shd_archive *a, const shd_zip_entry *e, const sherd_verify_options *o, uint8_t *buf,
                             shd_meter *meter, sherd_error *err)
 {
@@ -322,23 +324,59 @@ static int npz_check_member(const shd_archive *a, const shd_zip_entry *e, const 
 	return read_member_head(reader, e, o->limits, &head, err);
 }
 
+/* Members that are checked by all workers, and told in their order. */
+typedef struct npz_checking {
+	const shd_archive *archive;
+	const sherd_verify_options *options;
+	shd_meter meter;
+	size_t first; /* of those that are being checked */
+	struct npz_found {
+		int rc;
+		sherd_error error;
+	} found[CHECKED_AT_ONCE];
+} npz_checking;
+
+static int npz_check_one(void *arg, size_t index, sherd_error *err)
+{
+	npz_checking *c = arg;
+	struct npz_found *f = &c->found[index];
+	SHD_AUTO_FREE void *buf = malloc(SHD_ARCHIVE_CHUNK);
+	if (!buf)
+		return shd_fail_nomem(err);
+	*f = (struct npz_found){.rc = SHERD_OK};
+	f->rc = npz_check_member(c->archive, &c->archive->entries[c->first + index], c->options, buf, &c->meter,
+	                         &f->error);
+	return SHERD_OK;
+}
+
+static int npz_check_some(npz_checking *c, sherd_report *r, const char *key, sherd_error *err)
+{
+	size_t count = c->archive->count - c->first;
+	count = count < CHECKED_AT_ONCE ? count : CHECKED_AT_ONCE;
+	TRY(shd_pool_run(c->options->pool, count, npz_check_one, c, err));
+	for (size_t i = 0; i < count; i++)
+		TRY(shd_report_take(r, c->found[i].rc, &c->found[i].error, key, err));
+	c->first += count;
+	return SHERD_OK;
+}
+
 static int npz_check_members(sherd_report *r, const shd_archive *a, const char *key, const sherd_verify_options *o,
                              sherd_error *err)
 {
 	uint64_t total = 0;
-	SHD_AUTO_FREE void *buf = malloc(SHD_ARCHIVE_CHUNK);
-	if (!buf)
+	SHD_AUTO_FREE npz_checking *c = calloc(1, sizeof(*c));
+	if (!c)
 		return shd_fail_nomem(err);
 	for (size_t i = 0; i < a->count; i++)
 		total += a->entries[i].size;
-	SHD_DONE(shd_meter_done) shd_meter meter;
-	shd_meter_init(&meter, o->progress, o->quick ? 0 : total);
-	for (size_t i = 0; i < a->count; i++) {
-		sherd_error found = {0};
-		int rc = npz_check_member(a, &a->entries[i], o, buf, &meter, &found);
-		TRY(shd_report_take(r, rc, &found, key, err));
-	}
-	return SHERD_OK;
+	c->archive = a;
+	c->options = o;
+	shd_meter_init(&c->meter, o->progress, o->quick ? 0 : total);
+	int rc = SHERD_OK;
+	while (rc == SHERD_OK && c->first < a->count)
+		rc = npz_check_some(c, r, key, err);
+	shd_meter_done(&c->meter);
+	return rc;
 }
 
 /* Every member by itself, so that all that are damaged are told; then what only opening finds, two of one name. */
