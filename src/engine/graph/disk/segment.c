@@ -1,7 +1,6 @@
 #include "engine/graph/disk/segment.h"
 
 #include "base/large.h"
-#include "engine/graph/disk/want.h"
 #include "engine/tensors/blame.h"
 
 #include <inttypes.h>
@@ -172,6 +171,18 @@ static const shd_rfdb_rows *part_of(const shd_rfdb_sidecar *x, unsigned part)
 	}
 }
 
+/* A part is read from end to end before it is used, while the map is for touching here and there. */
+static void fetch_parts(const graph_segment *s, unsigned parts)
+{
+	const shd_rfdb_sidecar *x = &s->sidecar;
+	for (unsigned part = 1; part <= GRAPH_BY_NAME; part <<= 1) {
+		const shd_rfdb_rows *rows = part_of(x, part);
+		if (parts & part && rows->count)
+			sherd_reader_advise(s->index_reader, (uint64_t)(rows->list - x->data), 4 * rows->count,
+			                    SHERD_ADVICE_SOON);
+	}
+}
+
 /* Is every part that is asked for whole? */
 static bool disk_segment_is_whole(const shd_rfdb_sidecar *x, unsigned parts)
 {
@@ -261,6 +272,8 @@ static int disk_segment_build(graph_segment *s, sherd_error *err)
 static int disk_segment_prepare(graph_segment *s, unsigned ready, unsigned part, sherd_error *err)
 {
 	const shd_rfdb_sidecar *x = atomic_load(&s->index);
+	if (x == &s->sidecar)
+		fetch_parts(s, part & ~ready);
 	if (!x || !x->data || !disk_segment_is_whole(x, part & ~ready))
 		return disk_segment_build(s, err);
 	if (part & ~ready & GRAPH_BY_DST)
@@ -376,7 +389,6 @@ shd_rfdb_rows shd_graph_segment_destinations(const graph_segment *s, shd_u128 ds
 
 int shd_graph_segment_read_node(const graph_segment *s, uint64_t row, shd_rfdb_node *out, sherd_error *err)
 {
-	shd_graph_segment_want_texts(s, row);
 	int rc = s->about.has_sha256 ? shd_rfdb_segment_peek_node(&s->rows, row, out, err)
 	                             : shd_rfdb_segment_node(&s->rows, row, out, err);
 	return rc < 0 ? shd_graph_segment_blame(s, err, rc) : SHERD_OK;

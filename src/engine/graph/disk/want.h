@@ -9,5 +9,5 @@
 
 /* The columns of a row. */
 void shd_graph_segment_want(const graph_segment *s, uint64_t row);
-/* After that: its strings. */
+/* After that: its strings. For who reads one row: asking costs a call of the system. */
 void shd_graph_segment_want_texts(const graph_segment *s, uint64_t row);

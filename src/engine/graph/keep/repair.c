@@ -39,8 +39,11 @@ static void tell_missing(const repairing *r, const shd_rfdb_descriptor *d)
 	shd_rfdb_segment_name(d->shard, d->id, d->kind, name);
 	if (shd_graph_place_key(&r->place, name, &key, &what) < 0)
 		return;
-	int rc = shd_fail(&what, SHERD_ECORRUPT, "missing-segment", "it is gone, with %" PRIu64 " %s of %zu %s%s",
-	                  d->rows, nodes ? "nodes" : "edges", kinds, nodes ? "file" : "type", kinds == 1 ? "" : "s");
+	int rc = kinds ? shd_fail(&what, SHERD_ECORRUPT, "missing-segment",
+	                          "it is gone, with %" PRIu64 " %s of %zu %s%s", d->rows, nodes ? "nodes" : "edges",
+	                          kinds, nodes ? "file" : "type", kinds == 1 ? "" : "s")
+	               : shd_fail(&what, SHERD_ECORRUPT, "missing-segment", "it is gone, with %" PRIu64 " %s", d->rows,
+	                          nodes ? "nodes" : "edges");
 	(void)shd_in_object(&what, rc, key.text);
 	keep_repair_tell(r, &what);
 }

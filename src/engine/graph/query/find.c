@@ -1,4 +1,5 @@
 /* engine/graph/query/find.c - nodes by type, file and name. */
+#include "engine/graph/disk/want.h"
 #include "engine/graph/graph.h"
 
 #include <stdlib.h>
@@ -239,10 +240,12 @@ static int search_spots(search *s, const graph_spot_vec *spots, sherd_error *err
 	for (size_t i = 0; i <= v->cover.bare_count[SHD_RFDB_NODES] && !s->stopped; i++) {
 		bool last = i == v->cover.bare_count[SHD_RFDB_NODES];
 		size_t until = last ? SIZE_MAX : v->cover.bare[SHD_RFDB_NODES][i];
-		for (; at < spots->count && spots->items[at].place < until && !s->stopped; at++)
-			TRY(try_row(s, spots->items[at].place,
-			            shd_graph_view_is_plain(v, SHD_RFDB_NODES, spots->items[at].place),
-			            spots->items[at].row, err));
+		for (; at < spots->count && spots->items[at].place < until && !s->stopped; at++) {
+			const graph_spot *spot = &spots->items[at];
+			shd_graph_segment_want_texts(v->lists[SHD_RFDB_NODES].items[spot->place], spot->row);
+			TRY(try_row(s, spot->place, shd_graph_view_is_plain(v, SHD_RFDB_NODES, spot->place), spot->row,
+			            err));
+		}
 		if (!last && !s->stopped)
 			TRY(search_segment(s, until, err));
 	}

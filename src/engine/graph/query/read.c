@@ -1,6 +1,7 @@
 /* engine/graph/query/read.c - one node by its id. */
 #include "engine/graph/graph.h"
 #include "engine/graph/buffer/metadata.h"
+#include "engine/graph/disk/want.h"
 #include "format/rfdb/id.h"
 
 sherd_graph_id sherd_graph_id_of(const char *text, size_t len)
@@ -36,6 +37,7 @@ void shd_graph_edge_out(const shd_rfdb_edge *from, sherd_graph_edge *to)
 static int read_row(const graph_row *at, sherd_graph_node *out, sherd_error *err)
 {
 	shd_rfdb_node node;
+	shd_graph_segment_want_texts(at->segment, at->row);
 	TRY(shd_graph_segment_read_node(at->segment, at->row, &node, err));
 	shd_graph_node_out(&node, out);
 	return 1;
