@@ -14,6 +14,7 @@ help:
 	@echo 'make install   install them [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make bench     run the benchmarks (fetches the real graph server by npm, 20 MB, where it can)'
 	@echo 'make bench-large  how graphs grow [NODES=1000000; 50000000 takes 35 GB of disk]'
+	@echo 'make wheel     build and audit the package for Python (fetches its tools by pip)'
 	@echo 'make deps      install the Debian packages that are missing (the others do it by themselves)'
 	@echo ''
 	@echo 'make asan      all tests under AddressSanitizer and UndefinedBehaviorSanitizer'
@@ -104,6 +105,10 @@ interop-nd4j:
 	@tools/deps build nd4j
 	@tools/build release
 	@tools/interop-nd4j
+
+.PHONY: wheel
+wheel: deps
+	@tools/wheel
 
 format:
 	@tools/deps lint

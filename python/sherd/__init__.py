@@ -27,7 +27,7 @@ from ._errors import (
     UnsupportedError,
     VersionError,
 )
-from ._file import File, Report, convert, open, save, verify
+from ._file import Difference, Differences, File, Report, convert, diff, open, save, stats, verify
 from ._progress import Bar
 from ._tensor import Tensor
 
@@ -43,6 +43,8 @@ __all__ = [
     "CheckpointManager",
     "ConflictError",
     "CorruptError",
+    "Difference",
+    "Differences",
     "ExistsError",
     "File",
     "IncompleteError",
@@ -59,11 +61,13 @@ __all__ = [
     "VersionError",
     "convert",
     "dcp",
+    "diff",
     "graph",
     "open",
     "ray",
     "rows",
     "save",
+    "stats",
     "torch",
     "verify",
 ]

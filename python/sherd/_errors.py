@@ -6,6 +6,8 @@ Every one is a `SherdError`, and also the exception of Python that programs expe
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class SherdError(Exception):
     """What went wrong, in words that programs can use too.
@@ -44,7 +46,7 @@ class SherdError(Exception):
     def __str__(self) -> str:
         return str(self.args[0])
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self.message, self.reason, self.object, self.offset, self.index, self.os_errno))
 
 

@@ -180,8 +180,8 @@ def item_of(name: str, value: Any) -> tuple[_core._Item, object]:
     if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and not numpy.little_endian):
         array = array.astype(array.dtype.newbyteorder("<"))
     array = numpy.require(array, requirements="C")
-    raw = array.reshape(-1).view(numpy.uint8)
-    return (name, dtype, tuple(array.shape), memoryview(raw), None, None), raw
+    flat = array.reshape(-1).view(numpy.uint8)
+    return (name, dtype, tuple(array.shape), memoryview(flat), None, None), flat
 
 
 def texts_of(metadata: Mapping[str, Any] | None) -> list[tuple[str, str]]:
@@ -238,13 +238,26 @@ def save(
     del kept
 
 
+def _several(value: str | Iterable[str] | None) -> list[str]:
+    return [] if value is None else [value] if isinstance(value, str) else list(value)
+
+
+_PREFER = {None: 0, "first": 1, "last": 2}
+
+
 def convert(
-    source: Path | File,
+    source: Path | File | Iterable[Path | File],
     target: Path,
     *,
     format: str | None = None,
+    match: str | Iterable[str] | None = None,
+    exclude: str | Iterable[str] | None = None,
+    rename: str | Iterable[str] | None = None,
+    dtype: str | None = None,
+    prefer: str | None = None,
     replace: bool = False,
     shards: int = 0,
+    max_shard_bytes: int = 0,
     compress: bool = False,
     drop_graph: bool = False,
     drop_metadata: bool = False,
@@ -253,25 +266,127 @@ def convert(
 ) -> None:
     """From any format to any that can hold it, without having all of it in memory.
 
+    Several sources are merged; prefer ("first" or "last") says which counts where two have a name. match and exclude
+    choose tensors by patterns of their names, rename changes these (`s/A/B/`, as sed has it), dtype ("F16", "BF16",
+    "F32") casts floats.
+
     >>> import sherd, numpy, tempfile, os
     >>> folder = tempfile.mkdtemp()
-    >>> sherd.save(os.path.join(folder, "a.safetensors"), {"a": numpy.arange(3)})
-    >>> sherd.convert(os.path.join(folder, "a.safetensors"), os.path.join(folder, "a.npz"))
-    >>> sherd.open(os.path.join(folder, "a.npz"))["a"].numpy()
-    array([0, 1, 2])
+    >>> sherd.save(os.path.join(folder, "a.safetensors"), {"x.w": numpy.arange(3.0), "y": numpy.zeros(2)})
+    >>> sherd.convert(os.path.join(folder, "a.safetensors"), os.path.join(folder, "a.npz"), match="x.*",
+    ...               rename="s/^x/h/", dtype="F32")
+    >>> {name: t.numpy() for name, t in sherd.open(os.path.join(folder, "a.npz")).items()}
+    {'h.w': array([0., 1., 2.], dtype=float32)}
     """
-    file = source if isinstance(source, File) else open(source, settings=settings)
-    store, key, named = target_of(target, format, settings)
+    import os
+
+    single = isinstance(source, (str, os.PathLike, File))
+    given: list[Any] = [source] if single else list(source)  # type: ignore[arg-type]
+    if prefer not in _PREFER:
+        raise ValueError("prefer is 'first' or 'last'")
+    files = [one if isinstance(one, File) else open(one, settings=settings) for one in given]
+    wanted: dict[str, Any] = {
+        "match": _several(match),
+        "exclude": _several(exclude),
+        "renames": _several(rename),
+        "dtype": dtype,
+        "prefer": _PREFER[prefer],
+        "drop_graph": drop_graph,
+    }
+    derived = len(files) > 1 or dtype is not None or any(wanted[key] for key in ("match", "exclude", "renames"))
     options: dict[str, Any] = {
         "replace": replace,
         "shards": shards,
+        "max_shard_bytes": max_shard_bytes,
         "compress": compress,
         "drop_graph": drop_graph,
         "drop_metadata": drop_metadata,
     }
     try:
+        bundle = _core.derive(tuple(file._bundle for file in files), wanted) if derived else files[0]._bundle
+        store, key, named = target_of(target, format, settings)
         with watched(progress, "convert") as callback:
-            _core.convert(file._bundle, store, key, named, options, callback)
+            _core.convert(bundle, store, key, named, options, callback)
+        if derived:
+            bundle.close()
+    finally:
+        for one, file in zip(given, files):
+            if file is not one:
+                file.close()
+
+
+class Difference(NamedTuple):
+    """How the tensors of one name differ: "only-left", "only-right", "dtype", "shape", "values"; or "equal". values:
+    counts, the largest difference, `relative` (dW/W) and `cosine`, where they were compared and are not the same."""
+
+    name: str
+    kind: str
+    values: dict[str, Any] | None
+
+
+class Differences(list[Difference]):
+    """Of every tensor of either side. It is true when there are differences."""
+
+    equal: bool
+
+    def __bool__(self) -> bool:
+        return not self.equal
+
+
+def diff(
+    left: Path | File,
+    right: Path | File,
+    *,
+    heads: bool = False,
+    tolerance: float = 0.0,
+    relative: float = 0.0,
+    any_dtype: bool = False,
+    match: str | None = None,
+    progress: Progress = None,
+) -> Differences:
+    """Compares two files or sets of any formats, tensor by tensor.
+
+    >>> import sherd, numpy, tempfile, os
+    >>> folder = tempfile.mkdtemp()
+    >>> a, b = os.path.join(folder, "a.safetensors"), os.path.join(folder, "b.npz")
+    >>> sherd.save(a, {"w": numpy.zeros(4), "v": numpy.ones(2)})
+    >>> sherd.save(b, {"w": numpy.array([0, 0, 1.0, 0]), "v": numpy.ones(2)})
+    >>> [(d.name, d.kind, d.values["first"]) for d in sherd.diff(a, b) if d.kind != "equal"]
+    [('w', 'values', 2)]
+    """
+    sides = [side if isinstance(side, File) else open(side) for side in (left, right)]
+    options: dict[str, Any] = {"heads": heads, "any_dtype": any_dtype, "match": match}
+    try:
+        with watched(progress, "diff") as callback:
+            equal, rows = _core.diff(sides[0]._bundle, sides[1]._bundle, options, tolerance, relative, callback)
+    finally:
+        for given, side in zip((left, right), sides):
+            if given is not side:
+                side.close()
+    found = Differences(Difference(*row) for row in rows)
+    found.equal = equal
+    return found
+
+
+def stats(
+    source: Path | File, names: Iterable[str] | None = None, *, progress: Progress = None
+) -> dict[str, dict[str, Any]]:
+    """What the values of tensors are like: counts of NaN, infinities and zeros, range, mean, deviation, norm, quantiles
+    and a histogram. Everything is read once.
+
+    >>> import sherd, numpy, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.safetensors")
+    >>> sherd.save(path, {"w": numpy.array([0, 3, -4.0])})
+    >>> found = sherd.stats(path)["w"]
+    >>> found["min"], found["max"], found["zeros"], found["norm"]
+    (-4.0, 3.0, 1, 5.0)
+    """
+    file = source if isinstance(source, File) else open(source)
+    try:
+        chosen = list(file if names is None else names)
+        with watched(progress, "stats") as callback:
+            rows = _core.stats(file._bundle, [file._rows[name][0] for name in chosen], callback)
+        return dict(zip(chosen, rows))
     finally:
         if file is not source:
             file.close()

@@ -9,7 +9,7 @@ from . import _core, _types
 from ._progress import Progress, watched
 
 if TYPE_CHECKING:
-    import numpy
+    import numpy as numpy_module
     import torch as torch_module
 
 _Key = SupportsIndex | slice | EllipsisType | None
@@ -198,13 +198,12 @@ class Tensor(_core.Exporter):
     def _export(self) -> memoryview:
         if self._steps:
             return memoryview(self.numpy())
-        view = memoryview(self._raw(copy=True))
+        view: Any = memoryview(self._raw(copy=True))
         char = _types.format_char(self.dtype)
-        if not char or not self.nbytes:
-            return view
-        return view.cast(char, self.shape) if self.shape else view.cast(char, ())
+        made: memoryview = view.cast(char, self.shape) if char and self.nbytes else view
+        return made
 
-    def numpy(self, *, copy: bool = True, progress: Progress = None) -> numpy.ndarray[Any, Any]:
+    def numpy(self, *, copy: bool = True, progress: Progress = None) -> numpy_module.ndarray[Any, Any]:
         """The values as an array of its own memory. `copy=False`: a read-only view of the mapped file, or BufferError
         where the file cannot show it so; such an array must not be used once the file was cut off."""
         import numpy
@@ -212,7 +211,8 @@ class Tensor(_core.Exporter):
         dtype = _types.numpy_dtype(self.dtype)
         raw = self._raw(copy, progress)
         array = numpy.frombuffer(raw, dtype=numpy.uint8).view(dtype).reshape(self._box)
-        return array[self._picks()]
+        shown: numpy_module.ndarray[Any, Any] = array[self._picks()]
+        return shown
 
     def _picks(self) -> tuple[Any, ...]:
         steps = self._steps or tuple((1, False) for _ in self._box)
@@ -254,7 +254,7 @@ class Tensor(_core.Exporter):
 
         return jax.numpy.from_dlpack(self)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy_module.ndarray[Any, Any]:
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 

@@ -107,7 +107,8 @@ def numpy_dtype(dtype: str) -> numpy.dtype[Any]:
         import ml_dtypes
     except ImportError as cause:
         raise TypeError(f"numpy has no type for {dtype} without the package ml_dtypes") from cause
-    return numpy.dtype(getattr(ml_dtypes, _ML_DTYPES[dtype]))
+    found: numpy.dtype[Any] = numpy.dtype(getattr(ml_dtypes, _ML_DTYPES[dtype]))
+    return found
 
 
 def torch_dtype(dtype: str) -> torch.dtype:

@@ -197,7 +197,7 @@ int ext_items_take(ext_items *out, PyObject *list)
 		(void)PyErr_NoMemory();
 		return -1;
 	}
-	for (out->count = 0; out->count < count;) {
+	while (out->count < count) {
 		Py_ssize_t i = out->count++;
 		if (item_take(&out->items[i], &out->bytes[i], PyList_GetItem(list, i)) < 0) {
 			ext_items_done(out);
@@ -209,7 +209,7 @@ int ext_items_take(ext_items *out, PyObject *list)
 
 void ext_items_done(ext_items *items)
 {
-	for (Py_ssize_t i = 0; i < items->count; i++) {
+	for (Py_ssize_t i = 0; items->items && items->bytes && i < items->count; i++) {
 		ext_bytes_done(&items->bytes[i]);
 		free((void *)(uintptr_t)items->items[i].tensor.shape);
 		free((void *)(uintptr_t)items->items[i].global_shape);

@@ -217,9 +217,10 @@ PyObject *ext_bundle_map(PyObject *self, PyObject *args)
 	if (!bundle)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS rc = sherd_bundle_map(&bytes, bundle, (size_t)index, &err);
-	Py_END_ALLOW_THREADS if (rc < 0)
-	{
+	Py_BEGIN_ALLOW_THREADS;
+	rc = sherd_bundle_map(&bytes, bundle, (size_t)index, &err);
+	Py_END_ALLOW_THREADS;
+	if (rc < 0) {
 		(void)ext_raise(ext_store_of(object), NULL, &err);
 		ext_handle_release(object);
 		return NULL;
@@ -332,8 +333,10 @@ static int load_now(load_call *l, PyObject *progress)
 		return l->pool ? ext_call_long(&l->call, progress) : EXT_RAISED;
 	}
 	int rc;
-	Py_BEGIN_ALLOW_THREADS rc = sherd_bundle_load(l->bundle, l->wants, (size_t)l->count, NULL, &l->call.err);
-	Py_END_ALLOW_THREADS return rc;
+	Py_BEGIN_ALLOW_THREADS;
+	rc = sherd_bundle_load(l->bundle, l->wants, (size_t)l->count, NULL, &l->call.err);
+	Py_END_ALLOW_THREADS;
+	return rc;
 }
 
 /* bundle_load(bundle, wants, progress): fills memory with tensors, or boxes of them */

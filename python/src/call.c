@@ -70,8 +70,11 @@ static void call_watch(watch *w, PyObject *progress)
 {
 	PyObject *type = NULL, *value = NULL, *trace = NULL;
 	for (bool over = false; !over;) {
-		Py_BEGIN_ALLOW_THREADS over = call_wait(w);
-		Py_END_ALLOW_THREADS if (type) continue;
+		Py_BEGIN_ALLOW_THREADS;
+		over = call_wait(w);
+		Py_END_ALLOW_THREADS;
+		if (type)
+			continue;
 		if ((!over && PyErr_CheckSignals() < 0) || call_tell(w->call, progress) < 0) {
 			atomic_store(&w->call->stop, true);
 			PyErr_Fetch(&type, &value, &trace);
@@ -97,8 +100,9 @@ int ext_call_long(ext_call *call, PyObject *progress)
 		call_watch(&w, progress);
 		(void)pthread_join(thread, NULL);
 	} else {
-		Py_BEGIN_ALLOW_THREADS(void) call_thread(&w);
-		Py_END_ALLOW_THREADS
+		Py_BEGIN_ALLOW_THREADS;
+		(void)call_thread(&w);
+		Py_END_ALLOW_THREADS;
 	}
 	(void)pthread_mutex_destroy(&w.mutex);
 	(void)pthread_cond_destroy(&w.ended);

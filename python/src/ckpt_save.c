@@ -201,15 +201,20 @@ PyObject *ext_job_wait(PyObject *self, PyObject *args)
 		return NULL;
 	/* The library asks no progress while it waits: this thread polls, and looks for signals. */
 	while (!PyErr_Occurred() && !sherd_ckpt_job_poll(w.job, NULL, NULL)) {
-		Py_BEGIN_ALLOW_THREADS struct timespec t = {.tv_nsec = 2000000};
+		Py_BEGIN_ALLOW_THREADS;
+		struct timespec t = {.tv_nsec = 2000000};
 		(void)nanosleep(&t, NULL);
-		Py_END_ALLOW_THREADS if (PyErr_CheckSignals() < 0) sherd_ckpt_job_cancel(w.job);
+		Py_END_ALLOW_THREADS;
+		if (PyErr_CheckSignals() < 0)
+			sherd_ckpt_job_cancel(w.job);
 	}
 	if (!PyErr_Occurred()) {
 		int rc;
-		Py_BEGIN_ALLOW_THREADS rc = sherd_ckpt_job_wait(w.job, &w.call.err);
-		Py_END_ALLOW_THREADS answer = rc == SHERD_OK ? result_dict(sherd_ckpt_job_result(w.job))
-		                                             : ext_raise(ext_store_of(object), NULL, &w.call.err);
+		Py_BEGIN_ALLOW_THREADS;
+		rc = sherd_ckpt_job_wait(w.job, &w.call.err);
+		Py_END_ALLOW_THREADS;
+		answer = rc == SHERD_OK ? result_dict(sherd_ckpt_job_result(w.job))
+		                        : ext_raise(ext_store_of(object), NULL, &w.call.err);
 	}
 	ext_handle_release(object);
 	return answer;

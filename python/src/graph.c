@@ -35,8 +35,10 @@ PyObject *ext_graph_create(PyObject *self, PyObject *args)
 	if (!store)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS rc = sherd_graph_create(store, folder, &layout, wall_ns(), &err);
-	Py_END_ALLOW_THREADS PyObject *answer = rc < 0 ? ext_raise(store, folder, &err) : Py_NewRef(Py_None);
+	Py_BEGIN_ALLOW_THREADS;
+	rc = sherd_graph_create(store, folder, &layout, wall_ns(), &err);
+	Py_END_ALLOW_THREADS;
+	PyObject *answer = rc < 0 ? ext_raise(store, folder, &err) : Py_NewRef(Py_None);
 	ext_handle_release(object);
 	return answer;
 }
@@ -58,8 +60,10 @@ PyObject *ext_graph_open(PyObject *self, PyObject *args)
 	if (!store)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS rc = sherd_graph_open(&graph, store, folder, &options, &err);
-	Py_END_ALLOW_THREADS PyObject *answer =
+	Py_BEGIN_ALLOW_THREADS;
+	rc = sherd_graph_open(&graph, store, folder, &options, &err);
+	Py_END_ALLOW_THREADS;
+	PyObject *answer =
 		rc < 0 ? ext_raise(store, folder, &err) : ext_handle_new(graph, EXT_GRAPH, graph_close, object, NULL);
 	ext_handle_release(object);
 	return answer;

@@ -140,13 +140,17 @@ static PyObject *ask_now(question *q, PyObject *object)
 	if (!q->ask.graph)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&((ext_handle *)object)->mutex);
+	Py_BEGIN_ALLOW_THREADS;
+	(void)pthread_mutex_lock(&((ext_handle *)object)->mutex);
 	rc = answer_question(q, &err);
 	if (rc >= 0 && !q->ask.failed && q->ask.count)
 		(void)hand_over(&q->ask);
 	(void)pthread_mutex_unlock(&((ext_handle *)object)->mutex);
-	Py_END_ALLOW_THREADS if (q->ask.failed) PyErr_Restore(q->ask.type, q->ask.value, q->ask.trace);
-	else if (rc < 0)(void) ext_raise(ext_store_of(object), NULL, &err);
+	Py_END_ALLOW_THREADS;
+	if (q->ask.failed)
+		PyErr_Restore(q->ask.type, q->ask.value, q->ask.trace);
+	else if (rc < 0)
+		(void)ext_raise(ext_store_of(object), NULL, &err);
 	ext_handle_release(object);
 	return q->ask.failed || rc < 0 ? NULL : Py_NewRef(Py_None);
 }
@@ -286,11 +290,13 @@ PyObject *ext_graph_get(PyObject *self, PyObject *args)
 		return NULL;
 	pthread_mutex_t *mutex = &((ext_handle *)object)->mutex;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(mutex);
+	Py_BEGIN_ALLOW_THREADS;
+	(void)pthread_mutex_lock(mutex);
 	rc = sherd_graph_get(&r.node, graph, sherd_graph_id_of(id, (size_t)len), &err);
-	Py_END_ALLOW_THREADS PyObject *answer = rc < 0 ? ext_raise(ext_store_of(object), NULL, &err)
-	                                        : rc   ? node_row(&r)
-	                                               : Py_NewRef(Py_None);
+	Py_END_ALLOW_THREADS;
+	PyObject *answer = rc < 0 ? ext_raise(ext_store_of(object), NULL, &err)
+	                   : rc   ? node_row(&r)
+	                          : Py_NewRef(Py_None);
 	(void)pthread_mutex_unlock(mutex);
 	ext_handle_release(object);
 	return answer;
@@ -318,8 +324,10 @@ PyObject *ext_graph_stats(PyObject *self, PyObject *args)
 	if (!graph)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS rc = sherd_graph_stats(&totals, graph, &err);
-	Py_END_ALLOW_THREADS PyObject *nodes = PyDict_New(), *edges = PyDict_New();
+	Py_BEGIN_ALLOW_THREADS;
+	rc = sherd_graph_stats(&totals, graph, &err);
+	Py_END_ALLOW_THREADS;
+	PyObject *nodes = PyDict_New(), *edges = PyDict_New();
 	if (rc >= 0 && nodes && edges) /* counts that are kept: nothing here waits */
 		rc = sherd_graph_count_nodes(graph, count_type, nodes, &err);
 	if (rc >= 0 && nodes && edges)
@@ -389,11 +397,12 @@ PyObject *ext_graph_tag(PyObject *self, PyObject *args)
 	if (!graph)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&((ext_handle *)object)->mutex);
+	Py_BEGIN_ALLOW_THREADS;
+	(void)pthread_mutex_lock(&((ext_handle *)object)->mutex);
 	rc = sherd_graph_set_tag(graph, version, key, value, &err);
 	(void)pthread_mutex_unlock(&((ext_handle *)object)->mutex);
-	Py_END_ALLOW_THREADS PyObject *answer =
-		rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : Py_NewRef(Py_None);
+	Py_END_ALLOW_THREADS;
+	PyObject *answer = rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : Py_NewRef(Py_None);
 	ext_handle_release(object);
 	return answer;
 }

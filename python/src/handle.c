@@ -35,8 +35,9 @@ static void close_now(ext_handle *h)
 	void *ptr = h->ptr;
 	h->ptr = NULL;
 	if (ptr && h->pid == getpid()) {
-		Py_BEGIN_ALLOW_THREADS h->close(ptr);
-		Py_END_ALLOW_THREADS
+		Py_BEGIN_ALLOW_THREADS;
+		h->close(ptr);
+		Py_END_ALLOW_THREADS;
 	}
 	Py_CLEAR(h->kept);
 	Py_CLEAR(h->owner);

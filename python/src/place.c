@@ -54,8 +54,10 @@ PyObject *ext_place(PyObject *self, PyObject *args)
 	                                  .own_count = (size_t)count,
 	                                  .schemes = schemes_of_components()};
 	int rc;
-	Py_BEGIN_ALLOW_THREADS rc = place_run(&p.call, &p.call.err);
-	Py_END_ALLOW_THREADS free(own);
+	Py_BEGIN_ALLOW_THREADS;
+	rc = place_run(&p.call, &p.call.err);
+	Py_END_ALLOW_THREADS;
+	free(own);
 	if (rc < 0)
 		return ext_raise(NULL, p.uri, &p.call.err);
 	PyObject *handle = ext_handle_new(p.store, EXT_STORE, store_close, NULL, NULL);
@@ -80,9 +82,10 @@ PyObject *ext_detect(PyObject *self, PyObject *args)
 	if (!store)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS rc = sherd_detect(&format, store, key, &err);
-	Py_END_ALLOW_THREADS PyObject *answer =
-		rc < 0 ? ext_raise(store, key, &err) : ext_text(sherd_format_name(format));
+	Py_BEGIN_ALLOW_THREADS;
+	rc = sherd_detect(&format, store, key, &err);
+	Py_END_ALLOW_THREADS;
+	PyObject *answer = rc < 0 ? ext_raise(store, key, &err) : ext_text(sherd_format_name(format));
 	ext_handle_release(object);
 	return answer;
 }
@@ -102,9 +105,10 @@ PyObject *ext_store_get(PyObject *self, PyObject *args)
 	if (!store)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS rc = sherd_store_get(&data, &len, store, key, UINT64_MAX - 1, &err);
-	Py_END_ALLOW_THREADS answer =
-		rc < 0 ? ext_raise(store, key, &err) : PyBytes_FromStringAndSize(data, (Py_ssize_t)len);
+	Py_BEGIN_ALLOW_THREADS;
+	rc = sherd_store_get(&data, &len, store, key, UINT64_MAX - 1, &err);
+	Py_END_ALLOW_THREADS;
+	answer = rc < 0 ? ext_raise(store, key, &err) : PyBytes_FromStringAndSize(data, (Py_ssize_t)len);
 	sherd_free(data);
 	ext_handle_release(object);
 	return answer;
@@ -124,9 +128,10 @@ PyObject *ext_store_put(PyObject *self, PyObject *args)
 	sherd_store *store = ext_handle_hold(object, EXT_STORE);
 	if (store) {
 		int rc;
-		Py_BEGIN_ALLOW_THREADS rc =
-			sherd_store_put(store, key, SHERD_WRITE_REPLACE, bytes.ptr, bytes.len, &err);
-		Py_END_ALLOW_THREADS answer = rc < 0 ? ext_raise(store, key, &err) : Py_NewRef(Py_None);
+		Py_BEGIN_ALLOW_THREADS;
+		rc = sherd_store_put(store, key, SHERD_WRITE_REPLACE, bytes.ptr, bytes.len, &err);
+		Py_END_ALLOW_THREADS;
+		answer = rc < 0 ? ext_raise(store, key, &err) : Py_NewRef(Py_None);
 		ext_handle_release(object);
 	}
 	ext_bytes_done(&bytes);

@@ -36,9 +36,10 @@ PyObject *ext_rows_open(PyObject *self, PyObject *args)
 		return NULL;
 	sherd_rows_options options = {.incomplete = incomplete != 0};
 	int rc;
-	Py_BEGIN_ALLOW_THREADS rc = sherd_rows_open_any(&rows, store, key, &options, &err);
-	Py_END_ALLOW_THREADS answer =
-		rc < 0 ? ext_raise(store, key, &err) : ext_handle_new(rows, EXT_ROWS, rows_close, object, NULL);
+	Py_BEGIN_ALLOW_THREADS;
+	rc = sherd_rows_open_any(&rows, store, key, &options, &err);
+	Py_END_ALLOW_THREADS;
+	answer = rc < 0 ? ext_raise(store, key, &err) : ext_handle_new(rows, EXT_ROWS, rows_close, object, NULL);
 	ext_handle_release(object);
 	return answer;
 }
@@ -118,9 +119,11 @@ PyObject *ext_rows_cursor(PyObject *self, PyObject *args)
 	if (!rows)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS rc = sherd_rows_cursor_open(&cursor, rows, &options, &err);
-	Py_END_ALLOW_THREADS PyObject *answer = rc < 0 ? ext_raise(ext_store_of(object), NULL, &err)
-	                                               : ext_handle_new(cursor, EXT_CURSOR, cursor_close, object, NULL);
+	Py_BEGIN_ALLOW_THREADS;
+	rc = sherd_rows_cursor_open(&cursor, rows, &options, &err);
+	Py_END_ALLOW_THREADS;
+	PyObject *answer = rc < 0 ? ext_raise(ext_store_of(object), NULL, &err)
+	                          : ext_handle_new(cursor, EXT_CURSOR, cursor_close, object, NULL);
 	ext_handle_release(object);
 	return answer;
 }
@@ -142,8 +145,10 @@ static PyObject *batch_tuple(const sherd_rows_batch *b, PyObject *memory)
 	}
 	if (ids && values && ext_bytes_take(&to, values, true) == 0) {
 		if (to.len >= len) {
-			Py_BEGIN_ALLOW_THREADS memcpy(to.ptr, b->data, len);
-			Py_END_ALLOW_THREADS ext_bytes_done(&to);
+			Py_BEGIN_ALLOW_THREADS;
+			memcpy(to.ptr, b->data, len);
+			Py_END_ALLOW_THREADS;
+			ext_bytes_done(&to);
 			return Py_BuildValue("(NnNKKOK)", values, (Py_ssize_t)b->rows, ids,
 			                     (unsigned long long)b->first_id, (unsigned long long)b->number,
 			                     b->padding ? Py_True : Py_False, (unsigned long long)b->epoch);
@@ -169,10 +174,14 @@ PyObject *ext_rows_next(PyObject *self, PyObject *args)
 	if (!cursor)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&((ext_handle *)object)->mutex);
+	Py_BEGIN_ALLOW_THREADS;
+	(void)pthread_mutex_lock(&((ext_handle *)object)->mutex);
 	rc = sherd_rows_next(&batch, cursor, &err);
-	Py_END_ALLOW_THREADS if (rc < 0)(void) ext_raise(ext_store_of(object), NULL, &err);
-	else answer = rc ? batch_tuple(&batch, memory) : Py_NewRef(Py_None);
+	Py_END_ALLOW_THREADS;
+	if (rc < 0)
+		(void)ext_raise(ext_store_of(object), NULL, &err);
+	else
+		answer = rc ? batch_tuple(&batch, memory) : Py_NewRef(Py_None);
 	(void)pthread_mutex_unlock(&((ext_handle *)object)->mutex);
 	ext_handle_release(object);
 	return answer;
@@ -191,10 +200,12 @@ PyObject *ext_rows_tell(PyObject *self, PyObject *args)
 	if (!cursor)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&((ext_handle *)object)->mutex);
+	Py_BEGIN_ALLOW_THREADS;
+	(void)pthread_mutex_lock(&((ext_handle *)object)->mutex);
 	rc = sherd_rows_tell(text, cursor, &err);
 	(void)pthread_mutex_unlock(&((ext_handle *)object)->mutex);
-	Py_END_ALLOW_THREADS PyObject *answer = rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : ext_text(text);
+	Py_END_ALLOW_THREADS;
+	PyObject *answer = rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : ext_text(text);
 	ext_handle_release(object);
 	return answer;
 }
@@ -213,11 +224,12 @@ PyObject *ext_rows_skip(PyObject *self, PyObject *args)
 	if (!cursor)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&((ext_handle *)object)->mutex);
+	Py_BEGIN_ALLOW_THREADS;
+	(void)pthread_mutex_lock(&((ext_handle *)object)->mutex);
 	rc = sherd_rows_skip(cursor, batches, &passed, &err);
 	(void)pthread_mutex_unlock(&((ext_handle *)object)->mutex);
-	Py_END_ALLOW_THREADS PyObject *answer =
-		rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : PyLong_FromUnsignedLongLong(passed);
+	Py_END_ALLOW_THREADS;
+	PyObject *answer = rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : PyLong_FromUnsignedLongLong(passed);
 	ext_handle_release(object);
 	return answer;
 }
@@ -232,10 +244,12 @@ PyObject *ext_rows_begin_epoch(PyObject *self, PyObject *args)
 	sherd_rows_cursor *cursor = ext_handle_hold(object, EXT_CURSOR);
 	if (!cursor)
 		return NULL;
-	Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&((ext_handle *)object)->mutex);
+	Py_BEGIN_ALLOW_THREADS;
+	(void)pthread_mutex_lock(&((ext_handle *)object)->mutex);
 	sherd_rows_begin_epoch(cursor, epoch);
 	(void)pthread_mutex_unlock(&((ext_handle *)object)->mutex);
-	Py_END_ALLOW_THREADS ext_handle_release(object);
+	Py_END_ALLOW_THREADS;
+	ext_handle_release(object);
 	Py_RETURN_NONE;
 }
 
@@ -253,10 +267,12 @@ PyObject *ext_rows_gather(PyObject *self, PyObject *args)
 		return NULL;
 	if (ext_bytes_take(&ids, id_object, false) == 0 && ext_bytes_take(&to, memory, true) == 0) {
 		int rc;
-		Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&((ext_handle *)object)->mutex);
+		Py_BEGIN_ALLOW_THREADS;
+		(void)pthread_mutex_lock(&((ext_handle *)object)->mutex);
 		rc = sherd_rows_gather(cursor, ids.ptr, ids.len / sizeof(uint64_t), to.ptr, &err);
 		(void)pthread_mutex_unlock(&((ext_handle *)object)->mutex);
-		Py_END_ALLOW_THREADS answer = rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : Py_NewRef(Py_None);
+		Py_END_ALLOW_THREADS;
+		answer = rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : Py_NewRef(Py_None);
 	}
 	ext_bytes_done(&ids);
 	ext_bytes_done(&to);
@@ -291,10 +307,11 @@ PyObject *ext_rows_writer(PyObject *self, PyObject *args)
 	if (!store)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS rc = sherd_rows_writer_open(&writer, store, folder, width, &options, &err);
-	Py_END_ALLOW_THREADS PyObject *answer =
-		rc < 0 ? ext_raise(store, folder, &err)
-		       : ext_handle_new(writer, EXT_ROWS_WRITER, writer_abort, object, NULL);
+	Py_BEGIN_ALLOW_THREADS;
+	rc = sherd_rows_writer_open(&writer, store, folder, width, &options, &err);
+	Py_END_ALLOW_THREADS;
+	PyObject *answer = rc < 0 ? ext_raise(store, folder, &err)
+	                          : ext_handle_new(writer, EXT_ROWS_WRITER, writer_abort, object, NULL);
 	ext_handle_release(object);
 	return answer;
 }
@@ -320,11 +337,12 @@ PyObject *ext_rows_append(PyObject *self, PyObject *args)
 			             (unsigned long long)width);
 		} else {
 			int rc;
-			Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&((ext_handle *)object)->mutex);
+			Py_BEGIN_ALLOW_THREADS;
+			(void)pthread_mutex_lock(&((ext_handle *)object)->mutex);
 			rc = sherd_rows_writer_append(writer, ext_dtype(dtype), bytes.ptr, rows, &err);
 			(void)pthread_mutex_unlock(&((ext_handle *)object)->mutex);
-			Py_END_ALLOW_THREADS answer =
-				rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : Py_NewRef(Py_None);
+			Py_END_ALLOW_THREADS;
+			answer = rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : Py_NewRef(Py_None);
 		}
 		ext_bytes_done(&bytes);
 	}
@@ -344,11 +362,12 @@ PyObject *ext_rows_flush(PyObject *self, PyObject *args)
 	if (!writer)
 		return NULL;
 	int rc;
-	Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&((ext_handle *)object)->mutex);
+	Py_BEGIN_ALLOW_THREADS;
+	(void)pthread_mutex_lock(&((ext_handle *)object)->mutex);
 	rc = sherd_rows_writer_flush(writer, &err);
 	(void)pthread_mutex_unlock(&((ext_handle *)object)->mutex);
-	Py_END_ALLOW_THREADS PyObject *answer =
-		rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : Py_NewRef(Py_None);
+	Py_END_ALLOW_THREADS;
+	PyObject *answer = rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : Py_NewRef(Py_None);
 	ext_handle_release(object);
 	return answer;
 }
@@ -374,8 +393,10 @@ PyObject *ext_rows_commit(PyObject *self, PyObject *args)
 	h->closing = true;
 	unsigned long long overflowed = sherd_rows_writer_overflowed(writer);
 	int rc;
-	Py_BEGIN_ALLOW_THREADS rc = sherd_rows_writer_commit(writer, &err);
-	Py_END_ALLOW_THREADS PyObject *answer =
+	Py_BEGIN_ALLOW_THREADS;
+	rc = sherd_rows_writer_commit(writer, &err);
+	Py_END_ALLOW_THREADS;
+	PyObject *answer =
 		rc < 0 ? ext_raise(ext_store_of(object), NULL, &err) : PyLong_FromUnsignedLongLong(overflowed);
 	ext_handle_release(object);
 	return answer;

@@ -91,6 +91,7 @@ static int convert_options(convert_call *c, const char *format, PyObject *dict)
 	c->format = sherd_format_by_name(format);
 	c->options = (sherd_convert_options){
 		.shards = (uint32_t)ext_dict_number(dict, "shards", 0),
+		.max_shard_bytes = (uint64_t)ext_dict_number(dict, "max_shard_bytes", 0),
 		.replace = ext_dict_flag(dict, "replace"),
 		.drop_graph = ext_dict_flag(dict, "drop_graph"),
 		.compress = ext_dict_flag(dict, "compress") ? SHERD_COMPRESS_DEFLATE : SHERD_COMPRESS_NONE,

@@ -317,3 +317,31 @@ def test_importing_brings_nothing_else():
     script = "import sys, sherd; print([m for m in ('numpy', 'torch', 'jax', 'ml_dtypes', 'json.tool') if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout == "[]\n"
+
+
+def test_diff_and_stats(folder):
+    changed = {**TENSORS, "b": TENSORS["b"] + (np.arange(11) == 4), "new": np.zeros(1)}
+    del changed["half"]
+    sherd.save("a.safetensors", TENSORS)
+    sherd.save("b.npz", changed)
+    found = sherd.diff("a.safetensors", "b.npz")
+    kinds = {d.name: d.kind for d in found}
+    assert found and kinds["b"] == "values" and kinds["half"] == "only-left" and kinds["new"] == "only-right"
+    assert kinds["a.weight"] == "equal" and next(d for d in found if d.name == "b").values["first"] == 4
+    assert not sherd.diff("a.safetensors", "a.safetensors")
+    assert not sherd.diff("a.safetensors", "b.npz", match="b", tolerance=1)
+    about = sherd.stats("a.safetensors")
+    weight = TENSORS["a.weight"]
+    assert about["a.weight"]["count"] == weight.size and about["a.weight"]["min"] == weight.min()
+    assert abs(about["a.weight"]["mean"] - weight.mean(dtype="f8")) < 1e-6
+    assert list(sherd.stats("a.safetensors", ["b", "half"])) == ["b", "half"]
+
+
+def test_convert_merges_chooses_renames_and_casts(folder):
+    sherd.save("a.safetensors", {"x": np.arange(3.0), "y": np.zeros(2)})
+    sherd.save("b.safetensors", {"y": np.ones(2), "z": np.arange(2)})
+    with pytest.raises(sherd.ExistsError):
+        sherd.convert(["a.safetensors", "b.safetensors"], "c.npz")
+    sherd.convert(["a.safetensors", "b.safetensors"], "c.npz", prefer="last", exclude="z", rename="s/^/m./", dtype="F16")
+    same(sherd.open("c.npz"), {"m.x": np.arange(3, dtype="f2"), "m.y": np.ones(2, "f2")})
+    assert not os.path.exists("c.npz.tmp")

@@ -109,6 +109,8 @@ static int plan_want(load *l, size_t i, sherd_error *err)
 		return SHERD_OK;
 	}
 	TRY(check_box(t, w, err));
+	if (!w->at || !w->shape) /* refused above, which the analyser does not see */
+		return SHERD_OK;
 	box_runs *r = &l->boxes[i];
 	runs_of_box(t, w, r);
 	if (!r->length)

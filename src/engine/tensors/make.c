@@ -32,7 +32,7 @@ static int take_tensor(shd_arena *arena, const sherd_tensor *from, sherd_tensor 
 	if (!shd_tensor_is_typed(from) || from->ndim > SHERD_MAX_DIMS)
 		return shd_fail(err, SHERD_EINVAL, "bad-dtype", "tensor '%.128s' has no type or too many dimensions",
 		                from->name);
-	uint64_t bytes;
+	uint64_t bytes = 0;
 	if (shd_dtype_is_sized(from->dtype) && !sherd_tensor_bytes(&bytes, from->dtype, from->ndim, from->shape))
 		return shd_fail(err, SHERD_EINVAL, "bad-shape", "tensor '%.128s' is too large, or no whole blocks",
 		                from->name);
