@@ -61,6 +61,7 @@ bench:
 	@tools/build release
 	@tools/rfdb-server || true
 	@tools/bench
+	@tools/bench-python || true
 
 bench-large:
 	@tools/deps build bench

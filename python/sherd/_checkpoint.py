@@ -134,6 +134,9 @@ class CheckpointManager:
         self.keep = keep
         self._ranks = collective_of(rank, world, group, comm)
         self._digest = digest
+        if "://" not in self.run:
+            # Made for good: a store takes an empty folder that it made away again, maybe under another process.
+            os.makedirs(self.run.removeprefix("file:"), exist_ok=True)
         store, key = open_place(f"{self.run.rstrip('/')}/step", create=True, beside=True, settings=settings)
         self._store = store
         self._below = key.removesuffix("step")

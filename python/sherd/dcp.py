@@ -62,6 +62,22 @@ def _done(value: Any) -> Any:
     return future
 
 
+def _piece_name(name: str, offsets: Any) -> str:
+    """Of a piece of a tensor of which one rank has several: a shard holds a name once."""
+    return f"{name}@{','.join(str(int(n)) for n in offsets)}"
+
+
+def _split_names(plans: list[SavePlan]) -> list[str]:
+    """Tensors of which some rank writes more than one piece."""
+    found: set[str] = set()
+    for plan in plans:
+        seen: set[str] = set()
+        for write in plan.items:
+            if write.type == WriteItemType.SHARD:
+                (found if write.index.fqn in seen else seen).add(write.index.fqn)
+    return sorted(found)
+
+
 def _is_ours(checkpoint_id: Id) -> bool:
     try:
         open_place(os.path.dirname(os.fspath(checkpoint_id)) or ".")
@@ -100,11 +116,8 @@ class Writer(StorageWriter):
     def prepare_global_plan(self, plans: list[SavePlan]) -> list[SavePlan]:
         import dataclasses
 
-        set_id = _core.set_id()
-        return [
-            dataclasses.replace(plan, storage_data={"set_id": set_id, "rank": i + 1, "world": len(plans) + 1})
-            for i, plan in enumerate(plans)
-        ]
+        common = {"set_id": _core.set_id(), "world": len(plans) + 1, "split": _split_names(plans)}
+        return [dataclasses.replace(plan, storage_data={**common, "rank": i + 1}) for i, plan in enumerate(plans)]
 
     def _options(self, rank: int, fields: list[tuple[str, str]]) -> dict[str, Any]:
         return {
@@ -128,8 +141,7 @@ class Writer(StorageWriter):
             set_id = hashlib.blake2b(f"{given}{uses}".encode(), digest_size=16).hexdigest()
         self._plan = {**plan.storage_data, "set_id": set_id}
 
-    @staticmethod
-    def _item(write: WriteItem, data: Any) -> tuple[_core._Item | None, object, int]:
+    def _item(self, write: WriteItem, data: Any) -> tuple[_core._Item | None, object, int]:
         name = write.index.fqn
         if write.type == WriteItemType.BYTE_IO:
             raw = data.getbuffer() if isinstance(data, io.BytesIO) else memoryview(data)
@@ -139,6 +151,8 @@ class Writer(StorageWriter):
         if write.type == WriteItemType.TENSOR or write.tensor_data is None:
             return (name, dtype, shape, memory, None, None), kept, size
         whole = tuple(write.tensor_data.size)
+        if name in self._plan["split"]:
+            return (_piece_name(name, write.tensor_data.chunk.offsets), dtype, shape, memory, None, None), kept, size
         if not data.numel() and 0 not in whole:
             return None, kept, 0  # the rank has nothing of it
         return (name, dtype, shape, memory, whole, tuple(write.tensor_data.chunk.offsets)), kept, size
@@ -162,11 +176,20 @@ class Writer(StorageWriter):
         own = {
             "bytes": [n for n, m in metadata.state_dict_metadata.items() if isinstance(m, BytesStorageMetadata)],
             "planner": Encoder(0).encode(metadata.planner_data),
+            "split": {name: self._pieces(metadata.state_dict_metadata[name]) for name in self._plan["split"]},
         }
         text = json.dumps(own).encode()
         items: list[_core._Item] = [(_ABOUT, "U8", (len(text),), text, None, None)]
         _core.ckpt_save_rank(self._store, self._prefix, items, self._options(0, [(_ABOUT, _VERSION)]), None)
         _core.ckpt_wait(self._store, self._prefix, self._plan["set_id"], 0)
+
+    @staticmethod
+    def _pieces(entry: Any) -> dict[str, Any]:
+        return {
+            "dtype": _types.dtype_of_torch(entry.properties.dtype),
+            "shape": list(entry.size),
+            "pieces": [[list(chunk.offsets), list(chunk.sizes)] for chunk in entry.chunks],
+        }
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: Id) -> bool:
@@ -187,6 +210,7 @@ class Reader(StorageReader):
         self._check = check
         self._settings = settings
         self._ckpt: _core.Handle | None = None
+        self._split: dict[str, Any] = {}
 
     def reset(self, checkpoint_id: Id | None = None) -> None:
         if checkpoint_id is not None:
@@ -218,10 +242,18 @@ class Reader(StorageReader):
             own = json.loads(self._bytes(_ABOUT))
         plain = set(own["bytes"])
         entries: dict[str, TensorStorageMetadata | BytesStorageMetadata] = {}
+        self._split = own.get("split", {})
+        parts = {_piece_name(name, at) for name, entry in self._split.items() for at, _ in entry["pieces"]}
+        for name, entry in self._split.items():
+            entries[name] = TensorStorageMetadata(
+                TensorProperties(dtype=_types.torch_dtype(entry["dtype"])),
+                torch.Size(entry["shape"]),
+                [ChunkStorageMetadata(torch.Size(at), torch.Size(size)) for at, size in entry["pieces"]],
+            )
         for name, (index, (_, dtype, shape, _)) in self._rows.items():
             if name in plain:
                 entries[name] = BytesStorageMetadata()
-            elif name != _ABOUT or version is None:
+            elif name not in parts and (name != _ABOUT or version is None):
                 chunks = [
                     ChunkStorageMetadata(torch.Size(at), torch.Size(size))
                     for at, size in _core.ckpt_pieces(ckpt, index)
@@ -253,8 +285,10 @@ class Reader(StorageReader):
             if read.type == LoadItemType.BYTE_IO:
                 planner.load_bytes(read, io.BytesIO(self._bytes(name)))
                 continue
-            index, (_, dtype, _, _) = self._rows[name]
             begin = read.storage_index.offset or [0] * len(read.storage_offsets)
+            if name in self._split:
+                name, begin = _piece_name(name, begin), [0] * len(begin)
+            index, (_, dtype, _, _) = self._rows[name]
             at = tuple(int(a) + int(b) for a, b in zip(begin, read.storage_offsets))
             target = planner.resolve_tensor(read).detach()
             kind = _types.torch_dtype(dtype)

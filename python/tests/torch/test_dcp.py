@@ -102,3 +102,25 @@ def test_a_save_that_does_not_finish_is_no_checkpoint(folder, monkeypatch):
     back = {"w": torch.zeros(13, 7)}
     dcp.load(back, storage_reader=sherd.dcp.Reader("ckpt"), no_dist=True)
     assert torch.equal(back["w"], FULL)
+
+
+def several(rank, world, path):
+    from torch.distributed._shard import sharded_tensor
+    from torch.distributed._shard.sharding_spec import ChunkShardingSpec
+
+    owners = ["rank:0", "rank:1", "rank:1", "rank:0"]
+    value = sharded_tensor.zeros(ChunkShardingSpec(dim=0, placements=owners), 13, 7)
+    for shard in value.local_shards():
+        first, count = shard.metadata.shard_offsets[0], shard.metadata.shard_sizes[0]
+        shard.tensor.copy_(FULL[first : first + count])
+    dcp.save({"w": value, "n": 5}, storage_writer=sherd.dcp.Writer(path))
+    plain = {"w": torch.zeros(13, 7), "n": 0}
+    dcp.load(plain, storage_reader=sherd.dcp.Reader(path))
+    assert torch.equal(plain["w"], FULL) and plain["n"] == 5
+    cut = {"w": distribute_tensor(torch.zeros(13, 7), init_device_mesh("cpu", (world,)), [Shard(1)])}
+    dcp.load(cut, storage_reader=sherd.dcp.Reader(path))
+    assert torch.equal(cut["w"].full_tensor(), FULL)
+
+
+def test_a_rank_with_several_pieces_of_a_tensor(folder):
+    ranks.run(2, several, "run/step-1")
