@@ -135,7 +135,7 @@ static int find_same(sherd_bundle *b, const shd_torch_state *s, sherd_error *err
 	bool ok = same && keys;
 	for (size_t i = 0; ok && i < s->count; i++) {
 		const shd_torch_view *v = &s->views[i];
-		keys[i] = (shown){v->storage, v->offset, s->tensors[i].bytes, v->type, v->conj | v->neg << 1};
+		keys[i] = (shown){v->storage, v->offset, s->tensors[i].bytes, v->type, v->conj + 2u * v->neg};
 		same[i] = i;
 		if (!v->dense || !s->tensors[i].bytes)
 			continue;

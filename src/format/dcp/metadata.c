@@ -60,8 +60,9 @@ static int size_list(const decoder *d, shd_pickle_value v, const shd_pickle_list
 
 static int metadata_take_numbers(const decoder *d, shd_pickle_value v, uint64_t *out, size_t *count, sherd_error *err)
 {
-	const shd_pickle_list *list;
-	shd_pickle_value item;
+	static const shd_pickle_list none;
+	const shd_pickle_list *list = &none;
+	shd_pickle_value item = {0};
 	TRY(size_list(d, v, &list, err));
 	*count = 0;
 	for (shd_pickle_cursor c = shd_pickle_walk(list); shd_pickle_next(&c, &item);) {
@@ -175,7 +176,7 @@ static int find_place(const decoder *d, size_t entry, const uint64_t *at, size_t
 	if (ndim)
 		memcpy(key + 1, at, ndim * sizeof(*at));
 	size_t found = shd_map_find(&d->places, place_key(key, entry, tensor ? ndim : 0));
-	if (found == SHD_MAP_NONE)
+	if (found == SHD_MAP_NONE || !d->items.items)
 		return shd_fail(err, SHERD_ECORRUPT, "missing-piece", "%s %.128s is in no file",
 		                tensor ? "a chunk of" : "", d->out->entries[entry].name);
 	*out = d->items.items[found];
@@ -191,7 +192,7 @@ static int by_first(const void *a, const void *b)
 static int take_chunk(decoder *d, size_t entry, shd_pickle_value v, shd_dcp_chunk *out, sherd_error *err)
 {
 	const shd_dcp_entry *e = &d->out->entries[entry];
-	size_t offsets, sizes;
+	size_t offsets = 0, sizes = 0;
 	if (!is_of(d, v, MODULE "ChunkStorageMetadata"))
 		return bad_metadata(v, "no chunk of a tensor", err);
 	TRY(keep_numbers(d, attribute(v, "offsets"), &out->at, &offsets, err));
@@ -221,7 +222,7 @@ static int metadata_take_tensor(decoder *d, size_t entry, shd_pickle_value v, si
 {
 	shd_dcp_entry *e = &d->out->entries[entry];
 	shd_pickle_value chunks = attribute(v, "chunks"), item;
-	size_t ndim;
+	size_t ndim = 0;
 	TRY(metadata_take_type(d, attribute(v, "properties"), &e->type, err));
 	TRY(keep_numbers(d, attribute(v, "size"), &e->shape, &ndim, err));
 	e->ndim = (uint32_t)ndim;
@@ -244,7 +245,7 @@ static int metadata_take_tensor(decoder *d, size_t entry, shd_pickle_value v, si
 
 static int metadata_take_entries(decoder *d, const shd_pickle_list *list, size_t places, sherd_error *err)
 {
-	shd_pickle_value k, v;
+	shd_pickle_value k = {0}, v = {0};
 	size_t i = 0;
 	shd_pickle_cursor c = shd_pickle_walk(list);
 	while (shd_pickle_next(&c, &k) && shd_pickle_next(&c, &v)) {
@@ -263,7 +264,7 @@ static int metadata_take_entries(decoder *d, const shd_pickle_list *list, size_t
 /* Names first, since places tell them. */
 static int metadata_take_names(decoder *d, const shd_pickle_list *list, sherd_error *err)
 {
-	shd_pickle_value k, v;
+	shd_pickle_value k = {0}, v = {0};
 	bool ok = true;
 	d->out->entries = shd_arena_alloc(d->arena, list->count / 2 + 1, sizeof(*d->out->entries));
 	if (!d->out->entries)

@@ -163,7 +163,7 @@ static int tensor_take_numbers(reading *r, const shd_onnx_field *field, sherd_er
 	}
 	TRY(spend_bytes(r, (uint64_t)len * kept_bytes(r), err));
 	while (span.at < span.end) {
-		uint64_t v;
+		uint64_t v = 0;
 		TRY(shd_onnx_number(r->f, &span, &v, err));
 		TRY(tensor_add_number(r, v, err));
 	}
@@ -304,7 +304,7 @@ static int place_values(reading *r, uint64_t bytes, uint64_t elements, shd_onnx_
 
 static int finish_tensor(reading *r, shd_onnx_tensor *out, sherd_error *err)
 {
-	uint64_t bytes, elements;
+	uint64_t bytes = 0, elements = 0;
 	if (r->type >= COUNT_OF(types) || !types[r->type].dtype)
 		return shd_fail_at(err, SHERD_EUNSUPPORTED, "bad-dtype", r->at, "initialiser %.128s is of type %llu",
 		                   r->name ? r->name : "", (unsigned long long)r->type);

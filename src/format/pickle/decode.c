@@ -62,7 +62,7 @@ static int new_node(shd_pickle_decoder *d, shd_pickle_kind kind, size_t size, sh
 /* Takes the last values of the stack into a new node, which takes their place. */
 static int push_container(shd_pickle_decoder *d, shd_pickle_kind kind, size_t count, sherd_error *err)
 {
-	shd_pickle_value v;
+	shd_pickle_value v = {0};
 	TRY(new_node(d, kind, sizeof(shd_pickle_node), &v, err));
 	TRY(append_run(d, &v.node->items, d->stack.items + d->stack.count - count, count, err));
 	d->stack.count -= count;
@@ -85,7 +85,7 @@ static int take_mark(shd_pickle_decoder *d, size_t *count, sherd_error *err)
 
 static int push_marked(shd_pickle_decoder *d, shd_pickle_kind kind, sherd_error *err)
 {
-	size_t count;
+	size_t count = 0;
 	TRY(take_mark(d, &count, err));
 	if (kind == SHD_PICKLE_DICT && count % 2)
 		return shd_pickle_bad(d, err, "a key without a value");
@@ -133,14 +133,14 @@ static int add_items(shd_pickle_decoder *d, size_t count, bool pairs, sherd_erro
 
 static int add_marked(shd_pickle_decoder *d, bool pairs, sherd_error *err)
 {
-	size_t count;
+	size_t count = 0;
 	TRY(take_mark(d, &count, err));
 	return add_items(d, count, pairs, err);
 }
 
 static int build(shd_pickle_decoder *d, sherd_error *err)
 {
-	shd_pickle_value state, of;
+	shd_pickle_value state = {0}, of = {0};
 	TRY(shd_pickle_pop(d, &state, err));
 	TRY(shd_pickle_pop(d, &of, err));
 	if (of.kind != SHD_PICKLE_CALL && of.kind != SHD_PICKLE_OBJECT)
@@ -178,7 +178,7 @@ static int push_global(shd_pickle_decoder *d, shd_str module, shd_str name, sher
 
 static int push_global_lines(shd_pickle_decoder *d, sherd_error *err)
 {
-	shd_str module, name;
+	shd_str module = {0}, name = {0};
 	TRY(shd_pickle_line(d, &module, err));
 	TRY(shd_pickle_line(d, &name, err));
 	return push_global(d, module, name, err);
@@ -186,7 +186,7 @@ static int push_global_lines(shd_pickle_decoder *d, sherd_error *err)
 
 static int push_stack_global(shd_pickle_decoder *d, sherd_error *err)
 {
-	shd_pickle_value module, name;
+	shd_pickle_value module = {0}, name = {0};
 	TRY(shd_pickle_pop(d, &name, err));
 	TRY(shd_pickle_pop(d, &module, err));
 	if (name.kind != SHD_PICKLE_TEXT || module.kind != SHD_PICKLE_TEXT)
@@ -215,7 +215,7 @@ static bool is_tame(const shd_pickle_decoder *d, shd_pickle_value args)
 static int push_call(shd_pickle_decoder *d, shd_pickle_kind kind, shd_pickle_value callee, shd_pickle_value args,
                      sherd_error *err)
 {
-	shd_pickle_value v;
+	shd_pickle_value v = {0};
 	TRY(new_node(d, kind, sizeof(shd_pickle_call), &v, err));
 	shd_pickle_call *call = (shd_pickle_call *)v.node;
 	call->callee = callee;
@@ -230,7 +230,7 @@ static int push_call(shd_pickle_decoder *d, shd_pickle_kind kind, shd_pickle_val
 /* REDUCE and NEWOBJ. */
 static int call_popped(shd_pickle_decoder *d, shd_pickle_kind kind, sherd_error *err)
 {
-	shd_pickle_value args, callee;
+	shd_pickle_value args = {0}, callee = {0};
 	TRY(shd_pickle_pop(d, &args, err));
 	TRY(shd_pickle_pop(d, &callee, err));
 	if (args.kind != SHD_PICKLE_TUPLE)
@@ -241,7 +241,7 @@ static int call_popped(shd_pickle_decoder *d, shd_pickle_kind kind, sherd_error 
 /* With names for some arguments, which stand after the others here. */
 static int call_named(shd_pickle_decoder *d, sherd_error *err)
 {
-	shd_pickle_value named, args, callee;
+	shd_pickle_value named = {0}, args = {0}, callee = {0};
 	TRY(shd_pickle_pop(d, &named, err));
 	TRY(shd_pickle_pop(d, &args, err));
 	TRY(shd_pickle_pop(d, &callee, err));
@@ -256,8 +256,8 @@ static int call_named(shd_pickle_decoder *d, sherd_error *err)
 /* INST and OBJ: the class, and arguments from the mark on; OBJ has the class as the first of them. */
 static int call_marked(shd_pickle_decoder *d, bool inst, sherd_error *err)
 {
-	shd_pickle_value callee, args;
-	size_t count;
+	shd_pickle_value callee = {0}, args = {0};
+	size_t count = 0;
 	if (inst) {
 		TRY(push_global_lines(d, err));
 		TRY(shd_pickle_pop(d, &callee, err));
@@ -277,8 +277,8 @@ static int call_marked(shd_pickle_decoder *d, bool inst, sherd_error *err)
 
 static int push_persid(shd_pickle_decoder *d, bool line, sherd_error *err)
 {
-	shd_pickle_value id;
-	shd_str text;
+	shd_pickle_value id = {0};
+	shd_str text = {0};
 	if (line) {
 		TRY(shd_pickle_line(d, &text, err));
 		id = shd_pickle_of_text(text);
@@ -292,7 +292,7 @@ static int push_persid(shd_pickle_decoder *d, bool line, sherd_error *err)
 
 static int run_memo(shd_pickle_decoder *d, uint8_t op, sherd_error *err)
 {
-	uint32_t number;
+	uint32_t number = 0;
 	switch (op) {
 	case 'p': TRY(shd_pickle_line_u32(d, &number, err)); return shd_pickle_remember(d, number, err);
 	case 'q': return shd_pickle_remember(d, shd_cursor_u8(&d->c), err);
@@ -309,8 +309,8 @@ static int run_memo(shd_pickle_decoder *d, uint8_t op, sherd_error *err)
 
 static int run_stack(shd_pickle_decoder *d, uint8_t op, sherd_error *err)
 {
-	shd_pickle_value v;
-	size_t count;
+	shd_pickle_value v = {0};
+	size_t count = 0;
 	switch (op) {
 	case '(': return shd_pickle_push(d, (shd_pickle_value){.kind = SHD_PICKLE_MARK}, err);
 	case '0':

@@ -5,7 +5,8 @@
 /* Numbers follow each other in all real pickles, so that spreading them keeps runs short. */
 static size_t memo_find(const shd_pickle_memo_slot *slots, size_t cap, uint32_t number)
 {
-	size_t i = (number * UINT32_C(2654435761)) & (cap - 1);
+	uint32_t spread = number * UINT32_C(2654435761);
+	size_t i = spread & (cap - 1);
 	while (slots[i].used && slots[i].number != number)
 		i = (i + 1) & (cap - 1);
 	return i;

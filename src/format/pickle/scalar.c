@@ -8,7 +8,7 @@ enum { MOST_NUMBER = 400 }; /* digits of a number that is written as text */
 
 shd_pickle_value shd_pickle_of_text(shd_str text)
 {
-	size_t bad;
+	size_t bad = 0;
 	uint32_t kind = shd_utf8_valid(text.ptr, text.len, &bad) ? SHD_PICKLE_TEXT : SHD_PICKLE_BYTES;
 	return (shd_pickle_value){.kind = kind, .len = (uint32_t)text.len, .text = text.ptr};
 }
@@ -51,8 +51,8 @@ static bool parse_int(shd_str s, int64_t *out)
 
 int shd_pickle_line_u32(shd_pickle_decoder *d, uint32_t *out, sherd_error *err)
 {
-	shd_str line;
-	int64_t v;
+	shd_str line = {0};
+	int64_t v = 0;
 	TRY(shd_pickle_line(d, &line, err));
 	if (!parse_int(line, &v) || v < 0 || v > UINT32_MAX)
 		return shd_pickle_bad(d, err, "no number that something can be remembered under");
@@ -63,8 +63,8 @@ int shd_pickle_line_u32(shd_pickle_decoder *d, uint32_t *out, sherd_error *err)
 /* A number too long for 64 bits stays the text that it is. */
 static int push_int_line(shd_pickle_decoder *d, bool is_long, sherd_error *err)
 {
-	shd_str s;
-	int64_t v;
+	shd_str s = {0};
+	int64_t v = 0;
 	TRY(shd_pickle_line(d, &s, err));
 	if (!is_long && (shd_str_is(s, "00") || shd_str_is(s, "01")))
 		return shd_pickle_push(d, (shd_pickle_value){.kind = SHD_PICKLE_BOOL, .integer = s.ptr[1] == '1'}, err);
@@ -85,7 +85,7 @@ static int push_float_line(shd_pickle_decoder *d, sherd_error *err)
 	SHD_AUTO(shd_json, shd_json_close) j = NULL;
 	shd_pickle_value v = {.kind = SHD_PICKLE_FLOAT};
 	const sherd_limits limits = {.number_bytes = MOST_NUMBER};
-	shd_str s;
+	shd_str s = {0};
 	TRY(shd_pickle_line(d, &s, err));
 	if (shd_str_is(s, "nan"))
 		v.real = NAN;
@@ -165,7 +165,7 @@ static size_t put_utf8(char *out, uint32_t c)
 /* Python's raw-unicode-escape: Latin-1, \uXXXX and \UXXXXXXXX. No escape gives more bytes than twice its own. */
 static int push_unicode_line(shd_pickle_decoder *d, sherd_error *err)
 {
-	shd_str s;
+	shd_str s = {0};
 	TRY(shd_pickle_line(d, &s, err));
 	char *out = shd_arena_alloc(d->arena, s.len * 2 + 1, 1);
 	size_t n = 0;
@@ -186,7 +186,7 @@ static int push_unicode_line(shd_pickle_decoder *d, sherd_error *err)
 static size_t unquote(const char *p, size_t left, char *out)
 {
 	static const char names[] = "\\'\"abfnrtv", values[] = "\\'\"\a\b\f\n\r\t\v";
-	uint32_t c;
+	uint32_t c = 0;
 	*out = p[0];
 	if (p[0] != '\\')
 		return 1;
@@ -203,7 +203,7 @@ static size_t unquote(const char *p, size_t left, char *out)
 
 static int push_string_line(shd_pickle_decoder *d, sherd_error *err)
 {
-	shd_str s;
+	shd_str s = {0};
 	TRY(shd_pickle_line(d, &s, err));
 	if (s.len < 2 || (s.ptr[0] != '\'' && s.ptr[0] != '"') || s.ptr[s.len - 1] != s.ptr[0])
 		return shd_pickle_bad(d, err, "a text without quotes");

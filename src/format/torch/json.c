@@ -13,7 +13,7 @@ static int json_put_value(shd_torch_walker *w, shd_json_writer *j, shd_pickle_va
 static int put_list(shd_torch_walker *w, shd_json_writer *j, const shd_pickle_list *list, uint32_t level,
                     sherd_error *err)
 {
-	shd_pickle_value v;
+	shd_pickle_value v = {0};
 	shd_json_put_array(j, true);
 	for (shd_pickle_cursor c = shd_pickle_walk(list); shd_pickle_next(&c, &v);)
 		TRY(json_put_value(w, j, v, level, err));
@@ -25,7 +25,7 @@ static int put_list(shd_torch_walker *w, shd_json_writer *j, const shd_pickle_li
 static int json_is_object(const shd_pickle_list *list, bool *out, sherd_error *err)
 {
 	SHD_DONE(shd_map_done) shd_map seen = {0};
-	shd_pickle_value k, v;
+	shd_pickle_value k = {0}, v = {0};
 	bool ok = true;
 	*out = true;
 	shd_pickle_cursor c = shd_pickle_walk(list);
@@ -37,7 +37,7 @@ static int json_is_object(const shd_pickle_list *list, bool *out, sherd_error *e
 static int json_put_pairs(shd_torch_walker *w, shd_json_writer *j, const shd_pickle_list *list, uint32_t level,
                           sherd_error *err)
 {
-	shd_pickle_value k, v;
+	shd_pickle_value k = {0}, v = {0};
 	bool object;
 	TRY(json_is_object(list, &object, err));
 	shd_json_put_object(j, true);
@@ -321,7 +321,7 @@ static int store_item(shd_torch_walker *w, shd_pickle_value v, sherd_dtype type,
 static sherd_dtype list_type(shd_pickle_value v)
 {
 	sherd_dtype type = SHERD_DTYPE_NONE;
-	shd_pickle_value item;
+	shd_pickle_value item = {0};
 	if (v.kind != SHD_PICKLE_LIST && v.kind != SHD_PICKLE_TUPLE)
 		return type;
 	for (shd_pickle_cursor c = shd_pickle_walk(&v.node->items); shd_pickle_next(&c, &item);) {
@@ -340,7 +340,7 @@ int shd_torch_value_of(shd_torch_walker *w, shd_pickle_value v, sherd_value *out
 	if (type || items) {
 		out->count = items ? v.node->items.count : 1;
 		char *all = shd_arena_alloc(w->arena, out->count, value_item_bytes(out->type));
-		shd_pickle_value item;
+		shd_pickle_value item = {0};
 		if (!all)
 			return shd_fail_nomem(err);
 		out->items = all;

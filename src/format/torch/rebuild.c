@@ -40,7 +40,7 @@ int shd_torch_numbers(shd_torch_walker *w, shd_pickle_value v, const uint64_t **
 	uint64_t *numbers = shd_arena_alloc(w->arena, n + 1, sizeof(*numbers));
 	if (!numbers)
 		return shd_fail_nomem(err);
-	shd_pickle_value item;
+	shd_pickle_value item = {0};
 	for (shd_pickle_cursor c = shd_pickle_walk(&v.node->items); shd_pickle_next(&c, &item);) {
 		if (item.kind != SHD_PICKLE_INT || item.integer < 0)
 			return shd_torch_bad(v, "bad-shape", err, "a dimension or stride is no whole number from 0 on");
@@ -87,7 +87,7 @@ static int add_storage(shd_torch_walker *w, shd_pickle_value v, shd_str key, uin
 static int rebuild_take_part(shd_pickle_value v, uint32_t unit, storage_part *out, sherd_error *err)
 {
 	const shd_pickle_value *part;
-	uint64_t at, bytes;
+	uint64_t at = 0, bytes = 0;
 	if (v.kind == SHD_PICKLE_NONE)
 		return SHERD_OK;
 	if (shd_pickle_tuple(v, &part) != 3 || part[1].kind != SHD_PICKLE_INT || part[2].kind != SHD_PICKLE_INT ||
@@ -177,7 +177,7 @@ static int describe_view(shd_torch_walker *w, uint32_t ndim, const shd_torch_vie
 static int whole_storage(shd_torch_walker *w, shd_pickle_value v, sherd_tensor *t, shd_torch_view *out,
                          sherd_error *err)
 {
-	storage_part s;
+	storage_part s = {.type = &shd_torch_untyped};
 	TRY(take_storage(w, v, &s, err));
 	uint64_t *box = shd_arena_alloc(w->arena, 2, sizeof(*box));
 	if (!box)
@@ -199,9 +199,9 @@ static bool is_true(shd_pickle_value v)
 static int take_view(shd_torch_walker *w, shd_pickle_value v, const shd_pickle_value *args, const shd_torch_dtype *type,
                      sherd_tensor *t, shd_torch_view *out, sherd_error *err)
 {
-	storage_part s;
-	size_t ndim, strides;
-	uint64_t bytes;
+	storage_part s = {.type = &shd_torch_untyped};
+	size_t ndim = 0, strides = 0;
+	uint64_t bytes = 0;
 	TRY(take_storage(w, args[0], &s, err));
 	if (args[1].kind != SHD_PICKLE_INT || args[1].integer < 0)
 		return shd_torch_bad(v, "bad-offsets", err, "the offset of a tensor is no whole number from 0 on");

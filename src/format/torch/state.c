@@ -29,7 +29,7 @@ static int go_deeper(shd_torch_walker *w, shd_pickle_value v, sherd_error *err)
 
 static int list_has_tensors(shd_torch_walker *w, const shd_pickle_list *list, sherd_error *err)
 {
-	shd_pickle_value v;
+	shd_pickle_value v = {0};
 	int found = 0;
 	for (shd_pickle_cursor c = shd_pickle_walk(list); !found && shd_pickle_next(&c, &v);)
 		found = shd_pickle_has_node(v) ? shd_torch_has_tensors(w, v, err) : 0;
@@ -119,7 +119,7 @@ static int keep_tensor(shd_torch_walker *w, sherd_tensor *t, const shd_torch_vie
 	char *name;
 	TRY(take_full_name(w, &w->tensor_names, w->tensors.count, "", &name, err));
 	t->name = name;
-	TRY(shd_torch_spend(w, t->ndim * 3u * sizeof(uint64_t), err));
+	TRY(shd_torch_spend(w, (uint64_t)t->ndim * 3 * sizeof(uint64_t), err));
 	shd_vec_push(&w->tensors, *t);
 	shd_vec_push(&w->views, *view);
 	return w->tensors.failed || w->views.failed ? shd_fail_nomem(err) : SHERD_OK;
@@ -147,7 +147,7 @@ static int walk_value(shd_torch_walker *w, shd_pickle_value v, sherd_error *err)
 
 static int walk_part(shd_torch_walker *w, shd_pickle_value key, shd_pickle_value v, sherd_error *err)
 {
-	size_t before;
+	size_t before = 0;
 	TRY(add_name_part(w, key, &before, err));
 	TRY(walk_value(w, v, err));
 	w->name.len = before;
@@ -163,7 +163,7 @@ static bool is_transparent(shd_pickle_value key)
 
 static int walk_pairs(shd_torch_walker *w, const shd_pickle_list *pairs, bool module, sherd_error *err)
 {
-	shd_pickle_value k, v;
+	shd_pickle_value k = {0}, v = {0};
 	shd_pickle_cursor c = shd_pickle_walk(pairs);
 	while (shd_pickle_next(&c, &k) && shd_pickle_next(&c, &v))
 		if (module && is_transparent(k))
@@ -175,7 +175,7 @@ static int walk_pairs(shd_torch_walker *w, const shd_pickle_list *pairs, bool mo
 
 static int walk_items(shd_torch_walker *w, const shd_pickle_list *items, sherd_error *err)
 {
-	shd_pickle_value v;
+	shd_pickle_value v = {0};
 	size_t i = 0;
 	for (shd_pickle_cursor c = shd_pickle_walk(items); shd_pickle_next(&c, &v); i++)
 		TRY(walk_part(w, number_value(i), v, err));
@@ -211,7 +211,7 @@ static int walk_object(shd_torch_walker *w, shd_pickle_value v, sherd_error *err
 		return sparse < 0 ? sparse : SHERD_OK;
 	shd_buf_printf(&what, "%s %s", v.kind == SHD_PICKLE_CALL ? "made by" : "an object of", shd_torch_name_of(w, v));
 	TRY(shd_buf_check(&what, err));
-	size_t before;
+	size_t before = 0;
 	TRY(add_name_part(w, text_value("$object"), &before, err));
 	char *kept = shd_arena_str(w->arena, (shd_str){(const char *)what.data, what.len});
 	if (!kept)
@@ -245,7 +245,7 @@ static bool is_dict(const shd_torch_walker *w, shd_pickle_value v)
 
 static bool has_dicts(const shd_torch_walker *w, const shd_pickle_list *list)
 {
-	shd_pickle_value v;
+	shd_pickle_value v = {0};
 	for (shd_pickle_cursor c = shd_pickle_walk(list); shd_pickle_next(&c, &v);)
 		if (is_dict(w, v))
 			return true;
