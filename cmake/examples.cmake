@@ -1,7 +1,7 @@
 # examples/<x>.c is what a user would write: public headers and the shared library, nothing else. ctest runs each
 # with the path of an empty folder as its argument.
 file(GLOB SHERD_EXAMPLES CONFIGURE_DEPENDS examples/*.c)
-if(NOT TARGET sherd_mpi)
+if(NOT TARGET sherd_mpi OR SHERD_SANITIZE) # MPI leaks, and sanitizers mind
   list(FILTER SHERD_EXAMPLES EXCLUDE REGEX "/mpi\\.c$")
 endif()
 foreach(source ${SHERD_EXAMPLES})

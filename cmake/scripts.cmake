@@ -50,7 +50,9 @@ sherd_script_test(install/subproject ${PROJECT_SOURCE_DIR}/tests/install/subproj
 
 # Ranks of MPI, where it is installed (tools/deps mpi).
 find_program(SHERD_MPIRUN NAMES mpirun DOC "runs the tests of the component mpi")
-if(TARGET sherd_mpi AND SHERD_MPIRUN)
+if(TARGET sherd_mpi AND SHERD_SANITIZE)
+  message(STATUS "sherd: MPI leaks, and sanitizers mind: mpi/ranks and examples/mpi are left out")
+elseif(TARGET sherd_mpi AND SHERD_MPIRUN)
   foreach(program pairs killed)
     add_executable(mpi_${program} tests/mpi/${program}.c)
     target_link_libraries(mpi_${program} PRIVATE sherd_mpi PkgConfig::SHERD_MPI_mpi_c sherd_flags)
