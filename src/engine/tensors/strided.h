@@ -27,7 +27,7 @@ typedef struct shd_strided_box {
 
 /* Copies len[d] elements of each dimension, which lie from[d] bytes apart in the object, to where they lie to[d] bytes
  * apart in buf. window has SHD_STRIDED_WINDOW bytes. */
-int shd_strided_read_box(const shd_strided_box *box, const uint64_t *len, const uint64_t *from, const uint64_t *to,
+int shd_strided_read_box(const shd_strided_box *view, const uint64_t *len, const uint64_t *from, const uint64_t *to,
                          void *window, void *buf, sherd_error *err);
 
 /* Fills buf with elements [first, first + count) of C order. All of them lie inside of the object, which was checked.
