@@ -205,16 +205,17 @@ static int near_dead_edges(near_diff *d, sherd_error *err)
 
 /* ---- all of it */
 
+/* Nodes before edges, and what the newer version has before what it has not. */
 static int near_tell(near_diff *d, sherd_error *err)
 {
 	for (int forward = 1; forward >= 0; forward--) {
 		if (d->fns->node && !d->stopped)
 			TRY(near_nodes(d, forward, err));
+		if (d->fns->node && !forward && !d->stopped)
+			TRY(near_dead_nodes(d, err));
 		if (d->fns->edge && !d->stopped)
 			TRY(near_edges(d, forward, err));
 	}
-	if (d->fns->node && !d->stopped)
-		TRY(near_dead_nodes(d, err));
 	return d->fns->edge && !d->stopped ? near_dead_edges(d, err) : SHERD_OK;
 }
 
