@@ -44,6 +44,8 @@ function(component name)
     target_link_libraries(sherd_${name}${kind} PUBLIC sherd${kind} PRIVATE sherd_flags ${libraries})
     add_library(sherd::sherd_${name}${kind} ALIAS sherd_${name}${kind})
   endforeach()
+  # Python's extension has the static one inside.
+  set_target_properties(sherd_${name}_static PROPERTIES POSITION_INDEPENDENT_CODE ON)
   # What a component loads by itself need not be there when a program starts.
   target_link_options(sherd_${name} PRIVATE -Wl,--as-needed -Wl,--version-script=${symbols})
   set_target_properties(sherd_${name} PROPERTIES LINK_DEPENDS ${symbols}

@@ -54,7 +54,7 @@ enum {
 	SHERD_HOLDS_MANY = 1u << 4,        /* more than one tensor */
 	SHERD_HOLDS_EMPTY_NAMES = 1u << 5, /* a tensor whose name is "" */
 	SHERD_HOLDS_BLOCKS = 1u << 6,      /* elements in ggml's blocks */
-	SHERD_HOLDS_OPAQUE = 1u << 7,      /* types that are known by their names alone */
+	SHERD_HOLDS_OPAQUE = 1u << 7,      /* types that are known by their names alone, or some of them */
 	SHERD_HOLDS_TYPED = 1u << 8        /* pairs with types, see sherd/value.h; elsewhere they become texts */
 };
 
