@@ -50,3 +50,15 @@ sherd verify $cache
 echo $?
 mkdir empty && sherd info empty
 echo $?
+# A cache whose blobs are gone, and one that names no revision.
+rm -r $cache/blobs
+sherd verify $cache
+echo $?
+sherd info $cache
+echo $?
+for name in . ..; do
+	printf %s $name > $cache/refs/main
+	cp one/model.safetensors $cache
+	sherd verify $cache
+	echo $?
+done
