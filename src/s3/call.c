@@ -426,9 +426,10 @@ void shd_s3_call_object(const shd_s3_call *call, shd_s3_object *out)
 	size_t len = strlen(text);
 	bool quoted = len >= 2 && text[0] == '"' && text[len - 1] == '"';
 	(void)snprintf(out->etag, sizeof(out->etag), "%.*s", (int)(quoted ? len - 2 : len), text + (quoted ? 1 : 0));
-	/* A weak one may stay the same while bytes change, and some servers have none: then the time counts. */
+	/* A weak one may stay the same while bytes change, and some servers have none: then the time counts, which is
+	 * weak as well (sherd/sys/backend.h). */
 	if (call->plain && !quoted && out->modified)
-		(void)snprintf(out->etag, sizeof(out->etag), "%lld%.200s", (long long)out->modified, text);
+		(void)snprintf(out->etag, sizeof(out->etag), "W/%lld%.200s", (long long)out->modified, text);
 	(void)shd_http_header(&call->http, "x-amz-meta-sherd-write", out->write_id, sizeof(out->write_id));
 	if (shd_http_header(&call->http, "x-amz-meta-sherd-removed", gone, sizeof(gone)) && strcmp(gone, "1") == 0) {
 		out->there = false;

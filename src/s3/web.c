@@ -3,6 +3,7 @@
  * The host is the user's word alone: nothing that is read names one. What is asked for beside the object that was
  * named, such as the shards of an index, lies in the same folder of the same host. */
 #include "read.h"
+#include "sign.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,9 +90,14 @@ static int web_make(shd_s3 *s, const char *uri, const sherd_store_options *optio
 		s->base.label = NULL;
 		return shd_s3_no_memory(err);
 	}
-	s->place = strdup(s->base.label);
-	if (!s->place)
+	/* But it tells one object from another, and so does its hash. */
+	char hash[SHD_S3_HASH_HEX] = "";
+	if (s->config.query)
+		shd_s3_hash(s->config.query, strlen(s->config.query), hash);
+	if (asprintf(&s->place, "%s%s%s", s->base.label, *hash ? "?" : "", hash) < 0) {
+		s->place = NULL;
 		return shd_s3_no_memory(err);
+	}
 	const shd_http_options http = {.ca_bundle = s->config.ca_bundle, .request_ms = s->config.request_ms};
 	return shd_http_open(&s->http, &http, err);
 }

@@ -41,7 +41,8 @@ SHERD_API uint32_t sherd_crc32_join(uint32_t first, uint32_t second, uint64_t se
 SHERD_API int sherd_fail(sherd_error *err, sherd_status code, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Members after identity belong to the front: a backend leaves them zero. */
+/* Members after identity belong to the front: a backend leaves them zero. An identity that is empty or begins with "W/"
+ * is weak: other bytes may have it, too, so that caches keep nothing under it. */
 struct sherd_reader {
 	const struct sherd_reader_ops *ops;
 	uint64_t size;

@@ -275,7 +275,7 @@ static int verify_torch_names(sherd_store *store, const char *key, const shd_saf
 		if (!ok)
 			return shd_fail_nomem(err);
 	}
-	for (size_t i = 0; i < bundle->count; i++)
+	for (size_t i = 0; bundle && i < bundle->count; i++)
 		if (shd_map_find(&entries, shd_str_of(bundle->tensors[i].name)) == SHD_MAP_NONE)
 			return shd_fail(err, SHERD_ECORRUPT, "bad-index", "%.128s is in a file, but not in the index",
 			                bundle->tensors[i].name);

@@ -44,6 +44,8 @@ int shd_cache_piece_check(sherd_reader **out, shd_cache *c, const shd_cache_obje
 int shd_cache_piece_open(sherd_reader **out, shd_cache *c, const shd_cache_object *o, uint64_t block, sherd_error *err);
 /* Keeps a piece. False when it cannot be kept, which is no failure. */
 bool shd_cache_piece_put(shd_cache *c, const shd_cache_object *o, uint64_t block, const void *bytes, size_t len);
+/* Removes a piece, if it is there. */
+void shd_cache_piece_drop(shd_cache *c, const shd_cache_object *o, uint64_t block);
 /* Bytes of a block. */
 static inline size_t shd_cache_block_len(const shd_cache_object *o, uint64_t block)
 {

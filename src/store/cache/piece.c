@@ -130,3 +130,10 @@ bool shd_cache_piece_put(shd_cache *c, const shd_cache_object *o, uint64_t block
 	shd_cache_grown(c, len + sizeof(tail));
 	return true;
 }
+
+void shd_cache_piece_drop(shd_cache *c, const shd_cache_object *o, uint64_t block)
+{
+	char name[SHD_CACHE_NAME];
+	piece_name(o, block, name);
+	(void)sherd_store_remove(c->folder, name, NULL);
+}

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 enum { AHEAD = 8 }; /* blocks that are fetched at once where somebody reads on */
 
@@ -12,6 +13,7 @@ typedef struct cache_reader {
 	sherd_reader base;
 	shd_cache *c;
 	sherd_reader *inner;
+	bool weak; /* its identity may be that of other bytes, too: nothing is kept for who opens it next */
 	shd_cache_object object;
 	_Atomic uint8_t *checked; /* one for each block: it is here, and whole */
 	_Atomic uint64_t next;    /* the block after the one that was read last */
@@ -98,7 +100,7 @@ static int count_missing(const cache_reader *r, uint64_t block, uint64_t last, b
 static int cache_at(const sherd_reader *reader, uint64_t offset, void *buf, size_t len, sherd_error *err)
 {
 	cache_reader *r = (cache_reader *)reader;
-	if (has_inner(r, offset, len))
+	if (r->weak || has_inner(r, offset, len))
 		return sherd_reader_at(r->inner, offset, buf, len, err);
 	uint64_t first = offset / SHD_CACHE_BLOCK, last = (offset + len - 1) / SHD_CACHE_BLOCK;
 	uint64_t next = atomic_exchange_explicit(&r->next, last + 1, memory_order_relaxed);
@@ -135,7 +137,8 @@ static int find_whole(cache_reader *r, sherd_error *err)
 	int rc = SHERD_OK;
 	if (r->whole)
 		return SHERD_OK;
-	TRY(rc = shd_cache_piece_check(&r->whole, r->c, &r->object, SHD_CACHE_WHOLE, err));
+	if (!r->weak)
+		TRY(rc = shd_cache_piece_check(&r->whole, r->c, &r->object, SHD_CACHE_WHOLE, err));
 	if (rc > 0)
 		return SHERD_OK;
 	TRY(copy_whole(r, err));
@@ -187,6 +190,8 @@ static bool cache_cached(const sherd_reader *reader, uint64_t offset, uint64_t l
 static void cache_close_reader(sherd_reader *reader)
 {
 	cache_reader *r = (cache_reader *)reader;
+	if (r->weak && r->whole)
+		shd_cache_piece_drop(r->c, &r->object, SHD_CACHE_WHOLE);
 	sherd_reader_close(r->whole);
 	sherd_reader_close(r->inner);
 	(void)pthread_mutex_destroy(&r->mapping);
@@ -200,6 +205,16 @@ static const struct sherd_reader_ops cache_reader_ops = {.at = cache_at,
                                                          .advise = cache_advise,
                                                          .cached = cache_cached,
                                                          .check = cache_check};
+
+/* An identity that nobody else has. */
+static bool name_own(char out[SHD_SHA256_HEX + 1])
+{
+	uint8_t random[SHD_SHA256_BYTES];
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return false;
+	shd_hex(random, sizeof(random), out);
+	return true;
+}
 
 int shd_cache_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
@@ -225,7 +240,13 @@ int shd_cache_read(sherd_reader **out, sherd_store *store, const char *key, sher
 		return shd_fail_nomem(err);
 	}
 	memcpy(r->base.identity, sherd_reader_identity(inner), sizeof(r->base.identity));
-	shd_cache_object_name(&r->object, c, key, r->base.identity, size);
+	r->weak = !r->base.identity[0] || strncmp(r->base.identity, "W/", 2) == 0;
+	char own[SHD_SHA256_HEX + 1] = "";
+	if (r->weak && !name_own(own)) {
+		cache_close_reader(&r->base);
+		return shd_fail(err, SHERD_EIO, "io", "no random numbers");
+	}
+	shd_cache_object_name(&r->object, c, key, r->weak ? own : r->base.identity, size);
 	*out = &r->base;
 	return SHERD_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <sherd/s3.h>
+#include <sherd/sys/backend.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,7 +203,28 @@ TEST(without_an_ETag_the_time_tells)
 	sherd_store *store = opened(f, "/test/dir/big", "big");
 	s3_server_fail(f->server, "GET", "big", S3_NAMELESS, 100);
 	assert_ok(read_all(f, store, "big", err));
+	/* But caches keep nothing by it. */
+	sherd_reader *r = NULL;
+	assert_ok(sherd_store_read(&r, store, "big", err));
+	assert_memory_equal(sherd_reader_identity(r), "W/", 2);
+	sherd_reader_close(r);
 	sherd_store_close(store);
+}
+
+TEST(what_stands_behind_the_path_makes_another_place_and_is_not_told)
+{
+	const fixture *f = *state;
+	static const char *const paths[] = {"/test/dir/big", "/test/dir/big?id=secret1", "/test/dir/big?id=secret2"};
+	sherd_store *stores[COUNT_OF(paths)];
+	for (size_t i = 0; i < COUNT_OF(paths); i++) {
+		stores[i] = opened(f, paths[i], "big");
+		const char *place = stores[i]->ops->place(stores[i]);
+		assert_null(strstr(place, "secret"));
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(place, stores[k]->ops->place(stores[k]));
+	}
+	for (size_t i = 0; i < COUNT_OF(paths); i++)
+		sherd_store_close(stores[i]);
 }
 
 TEST(nothing_is_written_listed_or_removed)
@@ -268,6 +290,7 @@ int main(void)
 		CASE(more_than_64_MiB_are_not_taken_from_a_server_without_ranges),
 		CASE(an_object_that_changes_is_an_error_and_no_mixture),
 		CASE(without_an_ETag_the_time_tells),
+		CASE(what_stands_behind_the_path_makes_another_place_and_is_not_told),
 		CASE(nothing_is_written_listed_or_removed),
 		cmocka_unit_test(what_is_no_URL_of_a_file_is_refused_without_its_secrets),
 		CASE(messages_do_not_tell_what_stands_behind_the_path),

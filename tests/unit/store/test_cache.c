@@ -53,12 +53,16 @@ static int drop_fixture(void **state)
 typedef struct lent {
 	sherd_store base;
 	sherd_store *store;
+	const char *identity; /* that all objects have; NULL: each its own */
 } lent;
 
 static int lent_read(sherd_reader **out, sherd_store *store, const char *key, sherd_error *err)
 {
-	sherd_store *inner = ((lent *)store)->store;
-	return inner->ops->read(out, inner, key, err);
+	const lent *l = (const lent *)store;
+	int rc = l->store->ops->read(out, l->store, key, err);
+	if (rc == SHERD_OK && l->identity)
+		(void)snprintf((*out)->identity, sizeof((*out)->identity), "%s", l->identity);
+	return rc;
 }
 
 static void lent_close(sherd_store *store)
@@ -69,15 +73,21 @@ static void lent_close(sherd_store *store)
 static const struct sherd_store_ops lent_ops = {.scheme = "lent", .read = lent_read, .close = lent_close};
 
 /* A cache over it, which counts what is asked of the inner store. */
-static sherd_store *open_cache(const fixture *f, sherd_store **counting, uint64_t bytes)
+static sherd_store *open_cache_of(const fixture *f, sherd_store **counting, uint64_t bytes, const char *identity)
 {
 	sherd_store *cache = NULL;
 	lent *l = calloc(1, sizeof(*l));
 	l->base.ops = &lent_ops;
 	l->store = f->memory;
+	l->identity = identity;
 	*counting = fail_store_over(&l->base);
 	assert_ok(sherd_store_open_cache(&cache, *counting, f->folder, &(sherd_cache_options){.bytes = bytes}, err));
 	return cache;
+}
+
+static sherd_store *open_cache(const fixture *f, sherd_store **counting, uint64_t bytes)
+{
+	return open_cache_of(f, counting, bytes, NULL);
 }
 
 static void read_all(const fixture *f, sherd_store *cache, size_t step)
@@ -212,6 +222,29 @@ TEST(an_object_that_was_replaced_is_another_one)
 	f->bytes[whole / 2] ^= 1;
 	assert_ok(sherd_store_put(f->memory, "big", SHERD_WRITE_REPLACE, f->bytes, whole, err));
 	assert_int_equal(fetched(f, 1 << 20), whole);
+}
+
+/* A server that has no ETag, or a weak one, says the same of both. */
+TEST(nothing_is_kept_under_an_identity_that_others_may_have)
+{
+	fixture *f = *state;
+	static const char *const identities[] = {"", "W/1767960000"};
+	for (size_t i = 0; i < 2 * COUNT_OF(identities); i++) {
+		sherd_store *counting;
+		sherd_store *cache = open_cache_of(f, &counting, 0, identities[i / 2]);
+		sherd_reader *r = NULL;
+		const void *map = NULL;
+		read_all(f, cache, 1 << 20);
+		assert_int_equal(each_file(f, leave), 0);
+		assert_ok(sherd_store_read(&r, cache, "big", err));
+		assert_ok(sherd_reader_map(&map, r, 0, whole, err));
+		assert_memory_equal(map, f->bytes, whole);
+		sherd_reader_close(r);
+		sherd_store_close(cache);
+		assert_int_equal(each_file(f, leave), 0);
+		f->bytes[whole / 2] ^= 1;
+		assert_ok(sherd_store_put(f->memory, "big", SHERD_WRITE_REPLACE, f->bytes, whole, err));
+	}
 }
 
 static uint64_t weight;
@@ -350,6 +383,7 @@ int main(void)
 		CASE(what_is_damaged_in_the_folder_is_fetched_anew),
 		CASE(what_is_mapped_is_kept_whole_and_checked),
 		CASE(an_object_that_was_replaced_is_another_one),
+		CASE(nothing_is_kept_under_an_identity_that_others_may_have),
 		CASE(the_folder_stays_within_its_bound),
 		CASE(what_was_not_used_for_longest_goes_first),
 		CASE(processes_share_a_folder),
