@@ -29,6 +29,7 @@ typedef struct measuring {
 	uint32_t unit;    /* values that both sides have in whole blocks */
 	shd_apart *parts;
 	size_t count;
+	shd_apart all; /* of parts that came before */
 } measuring;
 
 typedef struct workbench {
@@ -106,9 +107,20 @@ static int measure_part(void *arg, const shd_sweep_part *part, void *scratch, sh
 	return shd_meter_ask(m->meter, err);
 }
 
+static void measure_merge(void *arg, size_t item)
+{
+	measuring *m = arg;
+	(void)item;
+	for (size_t i = 0; i < m->count; i++) {
+		shd_apart_merge(&m->all, &m->parts[i]);
+		m->parts[i] = (shd_apart){0};
+	}
+}
+
 static int measure_end(void *arg, size_t item, sherd_error *err)
 {
-	(void)arg, (void)item, (void)err;
+	(void)err;
+	measure_merge(arg, item);
 	return SHERD_OK;
 }
 
@@ -157,7 +169,6 @@ int shd_diff_values(const shd_diff_sides *sides, const sherd_diff_options *optio
                     sherd_diff_values *out, sherd_error *err)
 {
 	measuring m = {.options = options, .meter = meter};
-	shd_apart all = {0};
 	plan(&m, sides);
 	const shd_sweep sweep = {.pool = options->pool,
 	                         .count = 1,
@@ -166,14 +177,13 @@ int shd_diff_values(const shd_diff_sides *sides, const sherd_diff_options *optio
 	                         .bytes = measure_bytes,
 	                         .begin = measure_begin,
 	                         .part = measure_part,
+	                         .merge = measure_merge,
 	                         .end = measure_end};
 	int rc = shd_sweep_run(&sweep, err);
-	for (size_t i = 0; rc >= 0 && i < m.count; i++)
-		shd_apart_merge(&all, &m.parts[i]);
 	free(m.parts);
 	if (rc < 0)
 		return rc;
-	conclude(out, &all, m.numbers);
+	conclude(out, &m.all, m.numbers);
 	uint64_t left = half_bytes(&m.sides[0]), right = half_bytes(&m.sides[1]);
 	out->count = left / m.sides[0].bytes * m.sides[0].per_block;
 	if (!m.numbers && left != right) { /* what only one side has differs too */

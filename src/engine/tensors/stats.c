@@ -1,5 +1,5 @@
-/* engine/tensors/stats.c - one pass over tensors: moments of each part, kept until all parts of the tensor are there
- * and merged in their order; a sketch of each part, added to the tensor's. */
+/* engine/tensors/stats.c - one pass over tensors: moments of each part, kept until all parts of the tensor, or of a
+ * window of it, are there and merged in their order; a sketch of each part, added to the tensor's. */
 #include "base/meter.h"
 #include "codec/moments.h"
 #include "codec/numbers.h"
@@ -25,8 +25,9 @@ enum { RUN = 512, FEW = 16, SOME = FEW * RUN, EXACT = 1024, MAP_ABOVE = 4 << 20 
 #define ALL ((uint64_t)1 << 21)
 
 typedef struct item_state {
-	shd_moments *parts; /* one each */
+	shd_moments *parts; /* one each, but of a large tensor */
 	size_t count;
+	shd_moments all;       /* of parts that came before */
 	shd_sketch *sketch;    /* of several parts; NULL: none is wanted, or there is one part only */
 	const uint8_t *mapped; /* its bytes where they lie; NULL: parts are read */
 	sherd_stats stats;
@@ -243,15 +244,22 @@ static int stats_part(void *arg, const shd_sweep_part *part, void *scratch, sher
 	return shd_meter_add(&g->meter, part->len, err);
 }
 
+static void stats_merge(void *arg, size_t item)
+{
+	item_state *state = ((gathering *)arg)->items[item];
+	for (size_t i = 0; i < state->count; i++) {
+		shd_moments_merge(&state->all, &state->parts[i]);
+		state->parts[i] = (shd_moments){0};
+	}
+}
+
 static int stats_end(void *arg, size_t item, sherd_error *err)
 {
 	gathering *g = arg;
 	item_state *state = g->items[item];
-	shd_moments all = {0};
-	for (size_t i = 0; i < state->count; i++)
-		shd_moments_merge(&all, &state->parts[i]);
+	stats_merge(g, item);
 	if (state->stats.known && state->count != 1)
-		describe(&state->stats, &all, state->sketch);
+		describe(&state->stats, &state->all, state->sketch);
 	sherd_stats stats = state->stats;
 	forget(&g->items[item]);
 	return g->each(g->arg, g->tensors ? g->tensors[item] : item, &stats, err);
@@ -270,6 +278,7 @@ static int run_gathering(gathering *g, size_t count, sherd_error *err)
 	                         .bytes = stats_bytes,
 	                         .begin = stats_begin,
 	                         .part = stats_part,
+	                         .merge = stats_merge,
 	                         .end = stats_end};
 	shd_meter_init(&g->meter, g->options->progress, total);
 	int rc = shd_sweep_run(&sweep, err);

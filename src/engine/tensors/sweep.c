@@ -6,7 +6,7 @@
 
 /* What a window may hold. */
 #define WINDOW_BYTES ((uint64_t)256 << 20)
-enum { WINDOW_ITEMS = 1024 };
+enum { WINDOW_ITEMS = 1024, LARGE_PARTS = 256 };
 
 typedef struct scratch {
 	struct scratch *next;
@@ -55,15 +55,37 @@ static int sweep_part(void *arg, size_t index, sherd_error *err)
 	return rc;
 }
 
-/* Adds the parts of an item; returns how many. */
-static size_t cut_item(sweeping *s, size_t item, uint64_t bytes, uint32_t block)
+/* Adds the parts of an item from there on, at most so many; returns how many. */
+static size_t cut_item(sweeping *s, size_t item, uint64_t *at, uint64_t bytes, uint32_t block, size_t count)
 {
 	size_t number = 0, most = (size_t)(SHD_SWEEP_PART / block) * block;
-	for (uint64_t at = 0; at < bytes; at += most, number++) {
-		size_t len = bytes - at < most ? (size_t)(bytes - at) : most;
-		shd_vec_push(&s->parts, (shd_sweep_part){.item = item, .number = number, .offset = at, .len = len});
+	for (; *at < bytes && number < count; number++) {
+		size_t len = bytes - *at < most ? (size_t)(bytes - *at) : most;
+		shd_vec_push(&s->parts, (shd_sweep_part){.item = item, .number = number, .offset = *at, .len = len});
+		*at += len;
 	}
 	return number;
+}
+
+static int run_parts(sweeping *s, sherd_error *err)
+{
+	TRY(shd_vec_check(&s->parts, err));
+	return shd_pool_run(s->sweep->pool, s->parts.count, sweep_part, s, err);
+}
+
+/* An item in several windows. */
+static int run_large(sweeping *s, size_t item, uint64_t bytes, uint32_t block, sherd_error *err)
+{
+	const shd_sweep *sweep = s->sweep;
+	TRY(sweep->begin(sweep->arg, item, LARGE_PARTS, err));
+	for (uint64_t at = 0; at < bytes;) {
+		s->parts.count = 0;
+		(void)cut_item(s, item, &at, bytes, block, LARGE_PARTS);
+		TRY(run_parts(s, err));
+		if (sweep->merge)
+			sweep->merge(sweep->arg, item);
+	}
+	return sweep->end(sweep->arg, item, err);
 }
 
 static int run_window(sweeping *s, size_t *next, sherd_error *err)
@@ -72,14 +94,17 @@ static int run_window(sweeping *s, size_t *next, sherd_error *err)
 	size_t first = *next, i = first;
 	uint64_t held = 0;
 	s->parts.count = 0;
-	for (; i < sweep->count && i - first < WINDOW_ITEMS && (i == first || held < WINDOW_BYTES); i++) {
+	for (; i < sweep->count && i - first < WINDOW_ITEMS && held < WINDOW_BYTES; i++) {
 		uint32_t block;
-		uint64_t bytes = sweep->bytes(sweep->arg, i, &block);
-		TRY(sweep->begin(sweep->arg, i, cut_item(s, i, bytes, block), err));
+		uint64_t bytes = sweep->bytes(sweep->arg, i, &block), at = 0;
+		if (bytes > WINDOW_BYTES && i == first)
+			return run_large(s, (*next)++, bytes, block, err);
+		if (bytes > WINDOW_BYTES)
+			break;
+		TRY(sweep->begin(sweep->arg, i, cut_item(s, i, &at, bytes, block, SIZE_MAX), err));
 		held += bytes;
 	}
-	TRY(shd_vec_check(&s->parts, err));
-	TRY(shd_pool_run(sweep->pool, s->parts.count, sweep_part, s, err));
+	TRY(run_parts(s, err));
 	for (; *next < i; (*next)++)
 		TRY(sweep->end(sweep->arg, *next, err));
 	return SHERD_OK;

@@ -1,7 +1,8 @@
 /* engine/tensors/sweep.h - many tensors, part by part, on all workers; what is found is told in order.
  *
  * Tensors are taken in windows of bounded size: begin() for each, parts of all of them in any order and at once, then
- * end() for each in order. */
+ * end() for each in order. One that is larger than a window is cut into several, since its size may be a file's claim
+ * alone: after each, merge() takes what its parts have found, and their numbers are used again. */
 #pragma once
 
 #include "base/error.h"
@@ -14,7 +15,7 @@ enum { SHD_SWEEP_PART = 1 << 20 };
 
 typedef struct shd_sweep_part {
 	size_t item;
-	size_t number; /* of the item's parts */
+	size_t number; /* below what begin() was told */
 	uint64_t offset;
 	size_t len;
 } shd_sweep_part;
@@ -28,6 +29,9 @@ typedef struct shd_sweep {
 	uint64_t (*bytes)(const void *arg, size_t item, uint32_t *block);
 	int (*begin)(void *arg, size_t item, size_t parts, sherd_error *err);
 	int (*part)(void *arg, const shd_sweep_part *part, void *scratch, sherd_error *err);
+	/* Takes all parts, in order, and empties them; NULL: nothing is kept of parts. end() does so itself for the
+	 * last ones, which may be empty. */
+	void (*merge)(void *arg, size_t item);
 	int (*end)(void *arg, size_t item, sherd_error *err);
 } shd_sweep;
 
