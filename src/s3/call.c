@@ -388,6 +388,21 @@ static int refuse_place(const shd_s3 *s, const shd_s3_call *call, sherd_error *e
 	                  s->config.origin, call->http.status);
 }
 
+/* Names who was asked last, which may be another server than the user's; without what may be a secret. */
+static int refuse_silence(const shd_s3 *s, const shd_s3_call *call, sherd_error *err)
+{
+	const char *asked = call->elsewhere.len ? shd_s3_text_of(&call->elsewhere) : s->config.origin;
+	const char *start = strstr(asked, "://"), *host = start ? start + 3 : asked;
+	size_t scheme = (size_t)(host - asked), len = strcspn(host, "/?#");
+	const char *at = memrchr(host, '@', len);
+	size_t hidden = at ? (size_t)(at + 1 - host) : 0;
+	bool sent_on =
+		call->elsewhere.len && (len != strlen(s->config.host) || strncmp(host, s->config.host, len) != 0);
+	return sherd_fail(err, SHERD_EIO, call->http.timed_out ? "timed-out" : "io", "no answer from %.*s%.*s%s: %s",
+	                  (int)scheme, asked, (int)(len - hidden < 80 ? len - hidden : 80), host + hidden,
+	                  sent_on ? ", where the server sends to" : "", call->http.trouble);
+}
+
 int shd_s3_call_refuse(const shd_s3 *s, const shd_s3_call *call, sherd_error *err)
 {
 	long status = call->http.status;
@@ -396,8 +411,7 @@ int shd_s3_call_refuse(const shd_s3 *s, const shd_s3_call *call, sherd_error *er
 		return sherd_fail(err, SHERD_EUNSUPPORTED, "no-ranges",
 		                  "the server sends all of it where a part was asked for, which is more than 64 MiB");
 	if (!status)
-		return sherd_fail(err, SHERD_EIO, call->http.timed_out ? "timed-out" : "io", "no answer from %.80s: %s",
-		                  s->config.origin, call->http.trouble);
+		return refuse_silence(s, call, err);
 	shd_s3_call_element(call, "Code", code, sizeof(code));
 	shd_s3_call_element(call, "Message", message, sizeof(message));
 	const char *gap = *code && *message ? ": " : "";

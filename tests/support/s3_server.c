@@ -218,11 +218,13 @@ static void forget_range(s3_request *r)
 		memset(line, '-', strcspn(line, ":"));
 }
 
-static void send_away(const s3_request *r, bool elsewhere, s3_answer *a)
+static void send_away(const s3_request *r, int kind, s3_answer *a)
 {
+	const char *origin = kind == S3_ELSEWHERE ? "https://127.0.0.1"
+	                     : kind == S3_NOWHERE ? "http://127.0.0.1:1"
+	                                          : "";
 	a->status = 302;
-	shd_s3_text_say(&a->headers, "Location: %s%s?%s\r\n", elsewhere ? "https://127.0.0.1" : "", r->path,
-	                elsewhere ? "hush=1" : "away");
+	shd_s3_text_say(&a->headers, "Location: %s%s?%s\r\n", origin, r->path, *origin ? "hush=1" : "away");
 }
 
 /* Removes the object before the request comes to it. */
@@ -253,7 +255,8 @@ static void act(s3_server *s, s3_request *r, int kind, s3_answer *a)
 	case S3_403: s3_answer_error(a, 403, "AccessDenied"); break;
 	case S3_200_ERROR: s3_answer_error(a, 200, "InternalError"); break;
 	case S3_AWAY:
-	case S3_ELSEWHERE: send_away(r, kind == S3_ELSEWHERE, a); break;
+	case S3_NOWHERE:
+	case S3_ELSEWHERE: send_away(r, kind, a); break;
 	case S3_LATE:
 		assert_true(s->late_count < MOST_LATE);
 		s->late[s->late_count++] = *r;

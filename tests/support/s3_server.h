@@ -50,6 +50,7 @@ typedef enum s3_fault {
 	S3_ALL,       /* the whole object, whatever range was asked for */
 	S3_AWAY,      /* it sends to the same object, with "?away" behind it */
 	S3_ELSEWHERE, /* it sends to another scheme */
+	S3_NOWHERE,   /* the answer sends to where nobody answers */
 	S3_NONE,      /* all goes well */
 } s3_fault;
 

@@ -124,6 +124,11 @@ TEST(a_server_may_send_elsewhere_but_not_to_another_scheme)
 	assert_non_null(strstr(e.message, "https://127.0.0.1/test/dir/big"));
 	assert_null(strstr(e.message, "hush"));
 	s3_server_calm(f->server);
+	s3_server_fail(f->server, "GET", "big", S3_NOWHERE, 100);
+	assert_int_equal(read_all(f, store, "big", &e), SHERD_EIO);
+	assert_non_null(strstr(e.message, "no answer from http://127.0.0.1:1, where the server sends to: "));
+	assert_null(strstr(e.message, "hush"));
+	s3_server_calm(f->server);
 	s3_server_fail(f->server, "GET", "big", S3_AWAY, 100);
 	assert_int_equal(read_all(f, store, "big", &e), SHERD_EIO);
 	assert_string_equal(e.reason, "redirect");
