@@ -13,6 +13,7 @@ enum { SHD_DCP_OPEN = 64 }; /* files that stay open */
 typedef struct shd_dcp_file {
 	const char *key;
 	uint64_t size;
+	uint64_t spent; /* bytes of items that are no tensors */
 	char identity[sizeof(((sherd_stat *)0)->identity)];
 } shd_dcp_file;
 

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+enum { MOST_ATTRIBUTES = 64 };
+
 #define MODULE "torch.distributed.checkpoint.metadata."
 
 /* Metadata being read. */
@@ -36,11 +38,14 @@ static bool is_of(const decoder *d, shd_pickle_value v, const char *name)
 	       strcmp(d->pickle->globals[call->callee.len].name, name) == 0;
 }
 
-/* An attribute of an object. */
+/* An attribute of an object. Objects may be shared: none is found where there are too many to look through each time.
+ */
 static shd_pickle_value attribute(shd_pickle_value v, const char *name)
 {
 	const shd_pickle_call *call = shd_pickle_call_of(v);
-	return call ? shd_pickle_find(call->state, name) : (shd_pickle_value){0};
+	const shd_pickle_list *pairs = call ? shd_pickle_pairs(call->state) : NULL;
+	bool few = pairs && pairs->count / 2 <= MOST_ATTRIBUTES;
+	return few ? shd_pickle_find(call->state, name) : (shd_pickle_value){0};
 }
 
 /* The numbers of a torch.Size, a tuple or a list. */

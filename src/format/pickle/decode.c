@@ -4,6 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum {
+	MOST_GLOBAL = 512, /* bytes of its name, which is kept of each and looked up each time */
+	FEW_NAMED = 16     /* keys and values that many calls may share */
+};
+
 int shd_pickle_bad(const shd_pickle_decoder *d, sherd_error *err, const char *fmt, ...)
 {
 	char text[128];
@@ -155,6 +160,8 @@ static int push_global(shd_pickle_decoder *d, shd_str module, shd_str name, sher
 {
 	bool ok = true;
 	SHD_AUTO_BUF full = {0};
+	if (module.len > MOST_GLOBAL || name.len > MOST_GLOBAL - module.len)
+		return shd_pickle_bad(d, err, "the name of a global has more than %d bytes", MOST_GLOBAL);
 	shd_buf_append(&full, module.ptr, module.len);
 	shd_buf_u8(&full, '.');
 	shd_buf_append(&full, name.ptr, name.len);
@@ -249,7 +256,13 @@ static int call_named(shd_pickle_decoder *d, sherd_error *err)
 		return shd_pickle_bad(d, err, "the arguments of a call are no tuple and dictionary");
 	TRY(push_call(d, SHD_PICKLE_OBJECT, callee, args, err));
 	shd_pickle_call *call = (shd_pickle_call *)d->stack.items[d->stack.count - 1].node;
-	call->pairs = named.node->items;
+	/* A copy, since the object and the dictionary grow apart. Where each call has a dictionary of its own, what is
+	 * copied takes no more values than there are bytes. */
+	d->copied += named.node->items.count > FEW_NAMED ? named.node->items.count : 0;
+	if (d->copied > d->c.pos)
+		return shd_pickle_bad(d, err, "calls share the names of their arguments");
+	for (const shd_pickle_run *run = named.node->items.first; run; run = run->next)
+		TRY(append_run(d, &call->pairs, run->items, run->count, err));
 	return SHERD_OK;
 }
 
@@ -453,10 +466,13 @@ size_t shd_pickle_tuple(shd_pickle_value v, const shd_pickle_value **out)
 
 bool shd_pickle_next(shd_pickle_cursor *c, shd_pickle_value *out)
 {
-	if (c->run && c->at == c->run->count)
-		*c = (shd_pickle_cursor){c->run->next, 0};
-	if (!c->run)
+	if (c->run && c->at == c->run->count) {
+		c->run = c->run->next;
+		c->at = 0;
+	}
+	if (!c->run || !c->left)
 		return false;
+	c->left--;
 	*out = c->run->items[c->at++];
 	return true;
 }

@@ -20,6 +20,8 @@ typedef struct shd_pickle_decoder {
 	/* Numbers may be any: a table that grows with what is in it. */
 	shd_pickle_memo_slot *memo;
 	size_t memo_count, memo_cap;
+	uint64_t memo_seed;
+	size_t copied; /* values of dictionaries that became arguments of calls */
 	SHD_VEC(shd_pickle_global) globals;
 	shd_map names; /* of globals */
 	uint32_t nodes;

@@ -116,15 +116,16 @@ static inline bool shd_pickle_is_text(shd_pickle_value v, const char *text)
 /* The items of a tuple, side by side, and how many; 0 of anything else. */
 size_t shd_pickle_tuple(shd_pickle_value v, const shd_pickle_value **out);
 
-/* Walks a list: for (c = shd_pickle_walk(&list); shd_pickle_next(&c, &v);). */
+/* Walks a list, never beyond its count: for (c = shd_pickle_walk(&list); shd_pickle_next(&c, &v);). */
 typedef struct shd_pickle_cursor {
 	const shd_pickle_run *run;
 	size_t at;
+	size_t left; /* values to come */
 } shd_pickle_cursor;
 
 static inline shd_pickle_cursor shd_pickle_walk(const shd_pickle_list *list)
 {
-	return (shd_pickle_cursor){list->first, 0};
+	return (shd_pickle_cursor){list->first, 0, list->count};
 }
 
 bool shd_pickle_next(shd_pickle_cursor *c, shd_pickle_value *out);

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-enum { MOST_WRAPPERS = 16 };
+enum { MOST_WRAPPERS = 16, MOST_FLAGS = 16 };
 
 int shd_torch_bad(shd_pickle_value v, const char *reason, sherd_error *err, const char *fmt, ...)
 {
@@ -222,6 +222,17 @@ static int dtype_arg(const shd_torch_walker *w, shd_pickle_value v, const shd_to
 	return *out ? SHERD_OK : shd_torch_bad(v, "bad-dtype", err, "%.100s is no type of elements", name);
 }
 
+/* {"conj": True, "neg": True}; tensors may share it, and each looks into it. */
+static int take_flags(shd_pickle_value v, shd_torch_view *out, sherd_error *err)
+{
+	const shd_pickle_list *pairs = shd_pickle_pairs(v);
+	if (pairs && pairs->count / 2 > MOST_FLAGS)
+		return shd_torch_bad(v, "bad-pickle", err, "a tensor has %zu flags", pairs->count / 2);
+	out->conj = is_true(shd_pickle_find(v, "conj"));
+	out->neg = is_true(shd_pickle_find(v, "neg"));
+	return SHERD_OK;
+}
+
 /* By the function that would have been called; 0 for any other. */
 static int rebuild_by(shd_torch_walker *w, shd_pickle_value v, const char *name, shd_pickle_value tuple,
                       sherd_tensor *t, shd_torch_view *out, sherd_error *err)
@@ -241,10 +252,8 @@ static int rebuild_by(shd_torch_walker *w, shd_pickle_value v, const char *name,
 	if (flags == 7 && n > 6)
 		TRY(dtype_arg(w, args[6], &type, err));
 	TRY(take_view(w, v, args, type, t, out, err));
-	if (flags && n > flags && args[flags].kind != SHD_PICKLE_NONE) {
-		out->conj = is_true(shd_pickle_find(args[flags], "conj"));
-		out->neg = is_true(shd_pickle_find(args[flags], "neg"));
-	}
+	if (flags && n > flags && args[flags].kind != SHD_PICKLE_NONE)
+		TRY(take_flags(args[flags], out, err));
 	return 1;
 }
 

@@ -148,6 +148,7 @@ static int walk_value(shd_torch_walker *w, shd_pickle_value v, sherd_error *err)
 static int walk_part(shd_torch_walker *w, shd_pickle_value key, shd_pickle_value v, sherd_error *err)
 {
 	size_t before = 0;
+	TRY(shd_torch_spend(w, 1, err));
 	TRY(add_name_part(w, key, &before, err));
 	TRY(walk_value(w, v, err));
 	w->name.len = before;
@@ -257,6 +258,8 @@ static int walk_node(shd_torch_walker *w, shd_pickle_value v, sherd_error *err)
 {
 	int tensors = shd_torch_has_tensors(w, v, err);
 	TRY(tensors);
+	if (w->quiet && !tensors)
+		return SHERD_OK;
 	if (is_dict(w, v)) {
 		const shd_pickle_list *pairs = shd_pickle_pairs(v);
 		return pairs->count ? walk_pairs(w, pairs, false, err) : keep_value(w, v, err);

@@ -20,6 +20,12 @@ for fault in hole overlap outside climb zstd shape shared; do
 	sherd verify bad.$fault
 	echo $?
 done
+for fault in damaged plain again; do
+	dcp-folder item.$fault 6 8 2 2 $fault
+	sherd info item.$fault
+	sherd convert item.$fault item.$fault.safetensors
+	echo $?
+done
 model m.safetensors
 sherd convert m.safetensors out --to dcp
 ls -A out

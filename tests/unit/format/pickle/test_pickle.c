@@ -87,6 +87,54 @@ TEST(what_is_called_is_told_and_what_is_only_named_too)
 	assert_int_equal(p.root.kind, SHD_PICKLE_OBJECT);
 }
 
+/* A dictionary, its pairs as arguments of an object, and pairs that are set on the object alone. */
+TEST(an_object_grows_apart_from_its_arguments)
+{
+	static const char bytes[] = "}q\0X\1\0\0\0aNs0ca\nb\n)h\0\x92(X\1\0\0\0bNX\1\0\0\0cNuh\0\x86.";
+	static const size_t wanted[] = {6, 2};
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
+	shd_pickle p;
+	const shd_pickle_value *items = NULL;
+	shd_pickle_value v;
+	assert_ok(shd_pickle_decode(bytes, sizeof(bytes) - 1, &arena, &p, err));
+	assert_int_equal(shd_pickle_tuple(p.root, &items), 2);
+	for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+		const shd_pickle_list *pairs = shd_pickle_pairs(items[i]);
+		size_t runs = 0, walked = 0;
+		for (const shd_pickle_run *run = pairs->first; run; run = run->next)
+			runs += run->count;
+		for (shd_pickle_cursor c = shd_pickle_walk(pairs); shd_pickle_next(&c, &v);)
+			walked++;
+		assert_int_equal(pairs->count, wanted[i]);
+		assert_int_equal(runs, wanted[i]);
+		assert_int_equal(walked, wanted[i]);
+	}
+}
+
+/* Numbers whose low bits are alike: as fast as any others. */
+TEST(values_are_remembered_under_any_number)
+{
+	enum { NUMBERS = 65535, TIMES = 400000 };
+	SHD_DONE(shd_arena_done) shd_arena arena = {0};
+	SHD_AUTO_BUF b = {0};
+	shd_pickle p;
+	for (uint32_t k = 0; k < NUMBERS; k++) {
+		shd_buf_u8(&b, 'J');
+		shd_buf_u32(&b, k);
+		shd_buf_u8(&b, 'r');
+		shd_buf_u32(&b, k << 16);
+		shd_buf_u8(&b, '0');
+	}
+	for (uint32_t i = 0; i < TIMES; i++) {
+		shd_buf_str(&b, i ? "0j" : "j");
+		shd_buf_u32(&b, (NUMBERS - 1u) << 16);
+	}
+	shd_buf_u8(&b, '.');
+	assert_ok(shd_pickle_decode(b.data, b.len, &arena, &p, err));
+	assert_int_equal(p.root.kind, SHD_PICKLE_INT);
+	assert_int_equal(p.root.integer, NUMBERS - 1);
+}
+
 TEST(a_pickle_that_breaks_off_names_what_it_would_have_called)
 {
 	static const char bytes[] = "cos\nsystem\nX\1\0\0\0x\x85R\xff";
@@ -164,6 +212,8 @@ int main(void)
 		cmocka_unit_test(all_protocols_say_the_same),
 		cmocka_unit_test(values_have_types),
 		cmocka_unit_test(what_is_called_is_told_and_what_is_only_named_too),
+		cmocka_unit_test(an_object_grows_apart_from_its_arguments),
+		cmocka_unit_test(values_are_remembered_under_any_number),
 		cmocka_unit_test(a_pickle_that_breaks_off_names_what_it_would_have_called),
 		cmocka_unit_test(globals_are_judged),
 		cmocka_unit_test(an_enumeration_is_no_danger_and_other_attributes_are),
