@@ -209,11 +209,22 @@ void shd_graph_made_run_adopt(sherd_graph *g, graph_made_run *m)
 	*m->identity = 0;
 }
 
+static bool cover_uses(const graph_cover *c, const graph_run *r)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->runs[i] == r)
+			return true;
+	return false;
+}
+
+/* The view keeps its old cover where the new run does not fit it: one that is used stays until a later version. */
 void shd_graph_made_run_clear(sherd_graph *g, const graph_made_run *m)
 {
 	for (size_t i = 0; i < m->replaced.count; i++) {
 		char name[SHD_RFDB_NAME_MAX];
 		graph_run *old = m->replaced.items[i];
+		if (cover_uses(&g->view.cover, old))
+			continue;
 		for (size_t k = 0; k < g->runs.count; k++) {
 			if (g->runs.items[k] != old)
 				continue;

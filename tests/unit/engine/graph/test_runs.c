@@ -6,12 +6,14 @@
 #include "support/test.h"
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "engine/graph/graph.h"
 
 #include <sherd/verify.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int make_small(void **state)
 {
@@ -50,6 +52,8 @@ static sherd_store *sample(uint32_t shards)
 	sherd_graph_close(g);
 	return store;
 }
+
+typedef SHD_VEC(char *) names;
 
 typedef struct found {
 	char key[128];
@@ -247,6 +251,65 @@ TEST(a_load_writes_a_row_at_most_twice)
 	assert_consistent(g);
 }
 
+static bool note_index(void *arg, const char *key, const sherd_stat *stat)
+{
+	size_t len = strlen(key);
+	(void)stat;
+	if (len > 4 && strcmp(key + len - 4, ".idx") == 0 && !strstr(key, "/run_"))
+		shd_vec_push((names *)arg, strdup(key));
+	return true;
+}
+
+/* Segments without their own indexes fit no new run. */
+static void remove_indexes(sherd_store *store)
+{
+	names indexes = {0};
+	assert_ok(sherd_store_list(store, "db/segments/", "", note_index, &indexes, err));
+	assert_true(indexes.count > 0);
+	for (size_t i = 0; i < indexes.count; i++) {
+		assert_ok(sherd_store_remove(store, indexes.items[i], err));
+		free(indexes.items[i]);
+	}
+	shd_vec_done(&indexes);
+}
+
+static bool has_run(const graph_runs *runs, const graph_run *run)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->items[i] == run)
+			return true;
+	return false;
+}
+
+TEST(an_index_stays_while_the_view_uses_it)
+{
+	SCOPED_STORE store = memory();
+	char id[16], to[16];
+	sherd_graph *first = graph_create(store, "db", &(sherd_graph_layout){.shards = 1}, NULL);
+	for (unsigned i = 0; i < 200; i++) {
+		(void)snprintf(id, sizeof(id), "a%u", i);
+		graph_add_node(first, id, "F", id, "d/a.js");
+	}
+	graph_flush(first);
+	sherd_graph_close(first);
+	remove_indexes(store);
+	SCOPED_GRAPH g = graph_open(store, "db", NULL);
+	for (unsigned i = 0; i < 90; i++) {
+		(void)snprintf(id, sizeof(id), "x%u", i);
+		graph_add_node(g, id, "F", id, "d/b.js");
+	}
+	for (unsigned i = 0; i < 89; i++) {
+		(void)snprintf(id, sizeof(id), "x%u", i);
+		(void)snprintf(to, sizeof(to), "x%u", i + 1);
+		graph_add_edge(g, id, to, "CALLS", "");
+	}
+	graph_flush(g);
+	assert_true(g->view.cover.count > 0);
+	for (size_t i = 0; i < g->view.cover.count; i++)
+		assert_true(has_run(&g->runs, g->view.cover.runs[i]));
+	assert_consistent(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +320,7 @@ int main(void)
 		cmocka_unit_test(segments_of_others_are_asked_beside_the_index),
 		cmocka_unit_test(a_writer_that_gives_up_leaves_no_index),
 		cmocka_unit_test(a_load_writes_a_row_at_most_twice),
+		cmocka_unit_test(an_index_stays_while_the_view_uses_it),
 	};
 	return cmocka_run_group_tests_name("unit/engine/graph/runs", tests, make_small, NULL);
 }
