@@ -138,7 +138,7 @@ static struct shd_local_room *room_of(shd_local_places *p, const void *bytes)
 	return room;
 }
 
-/* The room is under way before its write is begun: whoever waits may hear of it at once. */
+/* Begun with the mutex held: whoever waits does so for what is under way indeed, and may hear of it at once. */
 int shd_local_places_place(shd_local_places *p, uint64_t offset, const void *bytes, sherd_error *err)
 {
 	const shd_sys *sys = p->store->sys;
@@ -146,20 +146,19 @@ int shd_local_places_place(shd_local_places *p, uint64_t offset, const void *byt
 	struct shd_local_room *room = room_of(p, bytes);
 	room->offset = offset;
 	int rc = places_report(p, err);
-	bool ready = rc == SHERD_OK && p->large && is_ready(p, offset + p->part);
-	room->under_way = ready;
-	room->lent = !ready;
-	p->under_way += ready;
+	bool begun = rc == SHERD_OK && p->large && is_ready(p, offset + p->part) &&
+	             sys->queue_write(sys, p->queue, (uint64_t)(room - p->rooms), p->direct, bytes, p->part,
+	                              (off_t)offset) == 0;
+	room->under_way = begun;
+	room->lent = !begun;
+	p->under_way += begun;
 	pthread_mutex_unlock(&p->mutex);
 	TRY(rc);
-	if (ready &&
-	    sys->queue_write(sys, p->queue, (uint64_t)(room - p->rooms), p->direct, bytes, p->part, (off_t)offset) == 0)
+	if (begun)
 		return SHERD_OK;
 	rc = write_plain(p, room, err);
 	pthread_mutex_lock(&p->mutex);
-	room->under_way = false;
 	room->lent = false;
-	p->under_way -= ready;
 	pthread_mutex_unlock(&p->mutex);
 	return rc;
 }

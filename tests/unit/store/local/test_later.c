@@ -9,15 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE = 4 << 20, PIECES = 10, TAIL = 12345 };
+enum { PIECE = 4 << 20, PIECES = 10, TAIL = 12345, THREADS = 8 };
 
-typedef enum fault { NONE, SHORT, REFUSED, BROKEN, NO_QUEUE, NOT_BEGUN, NO_ROOM } fault;
+typedef enum fault { NONE, SHORT, REFUSED, BROKEN, NO_QUEUE, NOT_BEGUN, NO_ROOM, NEVER_BEGUN } fault;
 
 /* The real calls, but for what the fault says. */
 typedef struct faulty_sys {
 	shd_sys sys;
 	fault fault;
-	_Atomic int queued, allocated;
+	_Atomic int queued, allocated, plain;
+	_Atomic bool waited;
 } faulty_sys;
 
 static int queue_open(const shd_sys *sys, unsigned depth, unsigned long *queue)
@@ -31,14 +32,21 @@ static int queue_write(const shd_sys *sys, unsigned long queue, uint64_t tag, in
 {
 	faulty_sys *f = (faulty_sys *)(uintptr_t)sys;
 	f->queued++;
-	if (f->fault == NOT_BEGUN && f->queued > 3)
+	if (f->fault == NEVER_BEGUN || (f->fault == NOT_BEGUN && f->queued > 3)) {
+		errno = EAGAIN;
 		return -1;
+	}
 	return shd_sys_linux.queue_write(sys, queue, tag, fd, buf, len, offset);
 }
 
 static int queue_wait(const shd_sys *sys, unsigned long queue, uint64_t *tag, int64_t *result)
 {
-	const faulty_sys *f = (const faulty_sys *)sys;
+	faulty_sys *f = (faulty_sys *)(uintptr_t)sys;
+	if (f->fault == NEVER_BEGUN) { /* the system would wait for ever */
+		f->waited = true;
+		errno = EDEADLK;
+		return -1;
+	}
 	int rc = shd_sys_linux.queue_wait(sys, queue, tag, result);
 	if (f->fault == SHORT)
 		*result = 8192;
@@ -60,6 +68,16 @@ static int allocate(const shd_sys *sys, int fd, off_t len)
 	return shd_sys_linux.allocate(sys, fd, len);
 }
 
+/* Comes back when all threads but one write like this: that one asked for room meanwhile. */
+static ssize_t pwrite_slowly(const shd_sys *sys, int fd, const void *buf, size_t len, off_t offset)
+{
+	faulty_sys *f = (faulty_sys *)(uintptr_t)sys;
+	f->plain++;
+	while (f->plain < THREADS - 1 && !f->waited)
+		(void)usleep(1000);
+	return shd_sys_linux.pwrite(sys, fd, buf, len, offset);
+}
+
 static void init(faulty_sys *f, fault what)
 {
 	*f = (faulty_sys){.sys = shd_sys_linux, .fault = what};
@@ -67,12 +85,16 @@ static void init(faulty_sys *f, fault what)
 	f->sys.queue_write = queue_write;
 	f->sys.queue_wait = queue_wait;
 	f->sys.allocate = allocate;
+	if (what == NEVER_BEGUN)
+		f->sys.pwrite = pwrite_slowly;
 }
 
 /* By as many threads; none: by appends. */
 static int write_all(sherd_store *store, uint8_t *bytes, uint64_t hint, unsigned threads, sherd_error *err)
 {
-	const placing placed = {bytes, (size_t)PIECES * PIECE, 1000003, threads, false};
+	/* All threads write whole quarters: nobody has a share of a part that another one waits for. */
+	const size_t unit = threads == THREADS ? PIECE / 4 : 1000003;
+	const placing placed = {bytes, (size_t)PIECES * PIECE, unit, threads, false};
 	sherd_writer *w;
 	TRY(sherd_store_write(&w, store, "o", &(sherd_write_options){.head = 100, .size_hint = hint}, err));
 	int rc = SHERD_OK;
@@ -131,6 +153,11 @@ TEST(an_object_arrives_whole_whatever_its_queue_does)
 			check_fault(f, (uint64_t)PIECES * PIECE + TAIL, threads);
 }
 
+TEST(nobody_waits_for_what_could_not_be_begun)
+{
+	check_fault(NEVER_BEGUN, (uint64_t)PIECES * PIECE + TAIL, THREADS);
+}
+
 TEST(a_hint_need_not_be_right)
 {
 	for (unsigned threads = 0; threads <= 2; threads += 2) {
@@ -166,6 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_object_arrives_whole_whatever_its_queue_does),
+		cmocka_unit_test(nobody_waits_for_what_could_not_be_begun),
 		cmocka_unit_test(a_hint_need_not_be_right),
 		cmocka_unit_test(a_writer_may_be_dropped_with_appends_under_way),
 	};
