@@ -102,8 +102,9 @@ typedef struct sherd_ckpt_options {
 	 * sherd_bundle_sift() finds those that are damaged. */
 	sherd_lost_fn *lost;
 	void *lost_arg;
-	/* For opening a prefix: rank 0 of the group reads metadata and heads, and the others get them from it; each opens
-	 * the shards that it reads, when it does. All fail when one does. The group need not outlive the call. */
+	/* For opening a prefix: rank 0 of the group reads metadata and heads, and the others get them from it; each
+	 * opens the shards that it reads, when it does, and gets "changed" if another set has replaced them since. All
+	 * fail when one does. The group need not outlive the call. */
 	sherd_group *group;
 } sherd_ckpt_options;
 
@@ -212,9 +213,9 @@ typedef struct sherd_ckpt_save_options {
 	sherd_pool *pool;
 	const sherd_progress *progress; /* counts bytes of items */
 	sherd_ckpt_staging *staging;    /* for copies in the background; NULL: memory of its own for each save */
-	/* For the calls that save one rank: the processes that do so, all at once, the rank being that of the group. The
-	 * claim is rank 0's, which publishes when every shard is durable; set id (if NULL) and time are its, too. When one
-	 * fails all do, nothing is left, and there is no set that waits. Not for saves in the background. */
+	/* For the calls that save one rank: the processes that do so, all at once, the rank being that of the group.
+	 * The claim is rank 0's, which publishes when every shard is durable; set id (if NULL) and time are its, too.
+	 * When one fails all do, nothing is left, and there is no set that waits. Not for saves in the background. */
 	sherd_group *group;
 } sherd_ckpt_save_options;
 

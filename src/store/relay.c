@@ -43,10 +43,16 @@ static noted *find_noted(const relay *r, const char *key)
 	return at == SHD_MAP_NONE ? NULL : r->objects.items[at];
 }
 
-static void free_noted(noted *o)
+static void forget_notes(noted *o)
 {
 	for (size_t i = 0; i < o->notes.count; i++)
 		free(o->notes.items[i].bytes);
+	o->notes.count = 0;
+}
+
+static void free_noted(noted *o)
+{
+	forget_notes(o);
 	shd_vec_done(&o->notes);
 	free(o->key);
 	free(o);
@@ -103,12 +109,32 @@ static bool answer_from_notes(const noted *o, uint64_t offset, void *buf, size_t
 
 /* ---- readers */
 
-/* The object may have been replaced since it was noted. Where stores can lock, identities differ from host to host. */
+/* Are the bytes that were noted those that it has? */
+static int compare_notes(const noted *o, const sherd_reader *now, bool *same, sherd_error *err)
+{
+	*same = true;
+	for (size_t i = 0; i < o->notes.count && *same; i++) {
+		const note *n = &o->notes.items[i];
+		SHD_AUTO_FREE uint8_t *bytes = malloc(n->len ? n->len : 1);
+		if (!bytes)
+			return shd_fail_nomem(err);
+		TRY(sherd_reader_at(now, n->offset, bytes, n->len, err));
+		*same = memcmp(bytes, n->bytes, n->len) == 0;
+	}
+	return SHERD_OK;
+}
+
+/* The object may have been replaced since it was noted. Where stores can lock, identities differ from host to host, and
+ * what was noted, such as a head with its set id, tells. */
 static int check_same(const relay_reader *r, const sherd_reader *now, sherd_error *err)
 {
 	bool local = sherd_store_caps(r->relay->inside) & SHERD_CAP_LOCK;
-	if (sherd_reader_size(now) == r->base.size &&
-	    (local || strcmp(sherd_reader_identity(now), r->base.identity) == 0))
+	bool same = sherd_reader_size(now) == r->base.size;
+	if (same && local)
+		TRY(compare_notes(r->object, now, &same, err));
+	else if (same)
+		same = strcmp(sherd_reader_identity(now), r->base.identity) == 0;
+	if (same)
 		return SHERD_OK;
 	return shd_fail(err, SHERD_ECONFLICT, "changed", "it is another object than the one that rank 0 opened");
 }
@@ -142,7 +168,9 @@ static int relay_at(const sherd_reader *reader, uint64_t offset, void *buf, size
 	TRY(sherd_reader_at(inside, offset, buf, len, err));
 	if (r->relay->recording && r->object) {
 		(void)pthread_mutex_lock(&r->relay->lock);
-		take_note(r->object, offset, buf, len);
+		/* A reader of what has been replaced meanwhile has nothing to add. */
+		if (strcmp(r->object->identity, r->base.identity) == 0)
+			take_note(r->object, offset, buf, len);
 		(void)pthread_mutex_unlock(&r->relay->lock);
 	}
 	return SHERD_OK;
@@ -195,6 +223,20 @@ static const struct sherd_reader_ops relay_reader_ops = {
 
 /* ---- the store */
 
+/* With the lock held; NULL when memory is out. An object that is another one by now is noted anew. */
+static noted *note_object(relay *s, const relay_reader *r, const char *key)
+{
+	noted *o = find_noted(s, key);
+	if (!o)
+		return new_noted(s, key, r->base.size, r->base.identity);
+	if (strcmp(o->identity, r->base.identity) != 0) {
+		forget_notes(o);
+		o->size = r->base.size;
+		memcpy(o->identity, r->base.identity, sizeof(o->identity));
+	}
+	return o;
+}
+
 static int read_inside(relay *s, relay_reader *r, const char *key, sherd_error *err)
 {
 	TRY(sherd_store_read(&r->inside, s->inside, key, err));
@@ -203,9 +245,7 @@ static int read_inside(relay *s, relay_reader *r, const char *key, sherd_error *
 	if (!s->recording)
 		return SHERD_OK;
 	(void)pthread_mutex_lock(&s->lock);
-	r->object = find_noted(s, key);
-	if (!r->object)
-		r->object = new_noted(s, key, r->base.size, r->base.identity);
+	r->object = note_object(s, r, key);
 	(void)pthread_mutex_unlock(&s->lock);
 	return r->object ? SHERD_OK : shd_fail_nomem(err);
 }
