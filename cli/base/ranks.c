@@ -89,10 +89,7 @@ int cli_ranks_end(cli_state *cli, const cli_args *args, int rc, sherd_error *err
 	if (!cli->group)
 		return rc;
 	int all = cli->group->failed ? rc : sherd_group_agree(cli->group, rc, err);
-	static char reason[sizeof(cli->group->reason)]; /* which would go with the group */
 	if (all < 0) {
-		(void)snprintf(reason, sizeof(reason), "%s", err->reason);
-		err->reason = reason;
 		/* Told before anybody ends: launchers stop the others when the first one has failed. */
 		cli_advise(args, err);
 		cli_out_error(&cli->out, err);

@@ -1,7 +1,9 @@
 /* sherd/group.h - processes that do one thing together, such as the ranks of MPI (sherd/mpi.h).
  *
  * A group is handed to calls by their options. Every process of it then makes the same calls in the same order, with
- * its own data; one fails, all fail, with the error of the lowest rank that failed: "rank 3: ...". */
+ * its own data; one fails, all fail, with the error of the lowest rank that failed: "rank 3: ...". A group one of whose
+ * calls failed is of no further use: the next attempt takes a new one. The reason of such an error lasts until the
+ * thread that got it gets another one from a group, or ends. */
 #ifndef SHERD_GROUP_H
 #define SHERD_GROUP_H
 
@@ -22,9 +24,8 @@ typedef struct sherd_group {
 	int (*share)(void *arg, uint32_t from, void *data, size_t len, sherd_error *err);
 	void *arg;
 	/* The library's: zero at first. */
-	bool failed;     /* all have been told of a failure */
-	bool broken;     /* gather or share has failed: nobody can be told anything */
-	char reason[40]; /* of the error told last, which points here */
+	bool failed; /* all have been told of a failure */
+	bool broken; /* gather or share has failed: nobody can be told anything */
 } sherd_group;
 
 /* Everybody tells how it went: SHERD_OK when all did well. A process whose work failed between two calls tells it by

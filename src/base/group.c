@@ -8,7 +8,7 @@
 typedef struct told {
 	int32_t code, os_errno;
 	uint64_t offset, index;
-	char reason[sizeof(((sherd_group *)0)->reason)];
+	char reason[40];
 	char object[sizeof(((sherd_error *)0)->object)];
 	char message[sizeof(((sherd_error *)0)->message)];
 } told;
@@ -22,17 +22,18 @@ static told tell(const sherd_error *e)
 	return t;
 }
 
-static int hear(sherd_group *g, const told *t, uint32_t rank, sherd_error *err)
+static int hear(const sherd_group *g, const told *t, uint32_t rank, sherd_error *err)
 {
-	memcpy(g->reason, t->reason, sizeof(g->reason));
+	static _Thread_local char reason[sizeof(t->reason)]; /* the group may go before the error does */
 	if (!err)
 		return t->code;
+	memcpy(reason, t->reason, sizeof(reason));
 	const struct sherd_store *store = g->rank == rank ? err->store : NULL;
 	*err = (sherd_error){.code = (sherd_status)t->code,
 	                     .os_errno = t->os_errno,
 	                     .offset = t->offset,
 	                     .index = t->index,
-	                     .reason = g->reason,
+	                     .reason = reason,
 	                     .store = store};
 	memcpy(err->object, t->object, sizeof(err->object));
 	(void)snprintf(err->message, sizeof(err->message), "rank %" PRIu32 ": %.230s", rank, t->message);
@@ -55,6 +56,11 @@ static int reached(sherd_group *g, int rc)
 	return rc;
 }
 
+int shd_group_gather(sherd_group *g, const void *mine, size_t len, void *all, sherd_error *err)
+{
+	return reached(g, g->gather(g->arg, mine, len, all, err));
+}
+
 int sherd_group_agree(sherd_group *g, int rc, sherd_error *err)
 {
 	int32_t mine = rc < 0 ? rc : SHERD_OK;
@@ -64,7 +70,7 @@ int sherd_group_agree(sherd_group *g, int rc, sherd_error *err)
 	SHD_AUTO_FREE int32_t *all = calloc(g->size, sizeof(*all));
 	if (!all)
 		return reached(g, shd_fail_nomem(err));
-	TRY(reached(g, g->gather(g->arg, &mine, sizeof(mine), all, err)));
+	TRY(shd_group_gather(g, &mine, sizeof(mine), all, err));
 	uint32_t rank = first_failed(all, g->size);
 	if (rank == g->size)
 		return SHERD_OK;

@@ -66,7 +66,7 @@ static int hand_over(together *t, sherd_error *err)
 	uint8_t done = 1;
 	if (g->broken)
 		return SHERD_OK;
-	TRY(g->gather(g->arg, t->saver ? &t->saver->written[g->rank] : &none, sizeof(none), t->parts, err));
+	TRY(shd_group_gather(g, t->saver ? &t->saver->written[g->rank] : &none, sizeof(none), t->parts, err));
 	if (t->saver && g->rank == 0)
 		memcpy(t->saver->written, t->parts, g->size * sizeof(*t->parts));
 	if (t->saver && g->rank) {
@@ -75,7 +75,7 @@ static int hand_over(together *t, sherd_error *err)
 		shd_ckpt_saver_free(TAKE(t->saver));
 	}
 	/* Rank 0 waits for that. parts has room, and is not needed any more. */
-	return g->gather(g->arg, &done, sizeof(done), t->parts, err);
+	return shd_group_gather(g, &done, sizeof(done), t->parts, err);
 }
 
 static int write_together(together *t, const sherd_ckpt_shard_items *shard, sherd_ckpt_save_result *out,

@@ -22,7 +22,7 @@ typedef struct saving {
 	uint32_t bad_rank; /* whose tensor cannot be read; MOST: nobody's */
 	int rc[MOST];
 	sherd_error err[MOST];
-	char reason[MOST][40]; /* which goes with the group */
+	char reason[MOST][40]; /* which goes with the thread */
 	sherd_ckpt_save_result result[MOST];
 } saving;
 
@@ -241,6 +241,47 @@ TEST(who_cannot_open_it_is_told_by_all)
 	}
 }
 
+/* A group of one, whose nth call fails. */
+typedef struct lonely {
+	int left, after;
+} lonely;
+
+static int lonely_call(lonely *l, sherd_error *err)
+{
+	if (l->left > 0 && --l->left > 0)
+		return SHERD_OK;
+	l->after++;
+	return shd_fail(err, SHERD_EIO, "io", "the wire is cut");
+}
+
+static int lonely_gather(void *arg, const void *mine, size_t len, void *all, sherd_error *err)
+{
+	memcpy(all, mine, len);
+	return lonely_call(arg, err);
+}
+
+static int lonely_share(void *arg, uint32_t from, void *data, size_t len, sherd_error *err)
+{
+	(void)from, (void)data, (void)len;
+	return lonely_call(arg, err);
+}
+
+TEST(a_group_that_failed_is_asked_nothing_more)
+{
+	int n = 1;
+	for (bool ended = false; !ended; n++) {
+		saving s = {.store = STORE, .prefix = "c", .replace = true, .bad_rank = MOST};
+		lonely l = {.left = n};
+		sherd_group g = {.size = 1, .gather = lonely_gather, .share = lonely_share, .arg = &l};
+		save_part(&g, &s);
+		ended = s.rc[0] == SHERD_OK;
+		if (!ended)
+			assert_int_equal(s.rc[0], SHERD_EIO);
+		assert_int_equal(l.after, ended ? 0 : 1);
+	}
+	assert_true(n > 6);
+}
+
 TEST(a_broken_rank_is_told_as_such)
 {
 	const sherd_set_id id = {{9}};
@@ -264,6 +305,7 @@ int main(void)
 		CASE_IN_MEMORY(who_fails_before_the_others_meet_it_tells_them),
 		CASE_IN_FOLDER(a_group_opens_every_shard_once),
 		CASE_IN_MEMORY(who_cannot_open_it_is_told_by_all),
+		CASE_IN_MEMORY(a_group_that_failed_is_asked_nothing_more),
 		CASE_IN_MEMORY(a_broken_rank_is_told_as_such),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
