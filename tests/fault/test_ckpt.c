@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 SHD_AUTO_DEFINE(sherd_ckpt, sherd_ckpt_close)
 SHD_AUTO_DEFINE(sherd_report, sherd_report_close)
@@ -319,6 +320,38 @@ TEST(every_allocation_may_fail)
 	}
 }
 
+/* So slow that other threads get memory for what comes after it. */
+static int read_slowly(void *arg, uint64_t offset, void *buf, size_t len, sherd_error *err)
+{
+	(void)arg, (void)offset, (void)err;
+	(void)usleep(2000);
+	memset(buf, 7, len);
+	return SHERD_OK;
+}
+
+static sherd_pool *wide;
+
+static int save_in_order(sherd_error *err)
+{
+	const uint64_t shape[] = {(uint64_t)6 << 20};
+	const sherd_ckpt_item item = {.tensor = {.name = "w", .dtype = SHERD_U8, .ndim = 1, .shape = shape},
+	                              .read = read_slowly};
+	sherd_store *store = NULL;
+	sherd_error why = {0};
+	TRY(sherd_store_open_memory(&store, err));
+	const sherd_ckpt_save_options options = {.pool = wide, .digest = SHERD_DIGEST_BLAKE3};
+	int rc = sherd_ckpt_save_rank(store, "m", 0, &item, 1, &options, NULL, &why);
+	sherd_store_close(store);
+	return shd_pass(err, rc, &why);
+}
+
+TEST(who_has_no_memory_for_what_comes_later_says_so)
+{
+	assert_ok(sherd_pool_open(&wide, 4, err));
+	assert_true(fail_malloc_each(save_in_order) > 10);
+	sherd_pool_close(wide);
+}
+
 TEST(every_operation_of_the_store_may_fail)
 {
 	for (size_t i = 0; i < COUNT_OF(ops); i++) {
@@ -403,6 +436,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_allocation_may_fail),
+		cmocka_unit_test(who_has_no_memory_for_what_comes_later_says_so),
 		cmocka_unit_test(every_operation_of_the_store_may_fail),
 		cmocka_unit_test(every_system_call_may_fail),
 		cmocka_unit_test(the_disk_may_be_full_at_any_write),

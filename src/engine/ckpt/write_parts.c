@@ -80,10 +80,11 @@ static int fetch_part(parts_writer *w, size_t part, uint64_t at, uint64_t end, c
 {
 	*bytes = part_in_place(w->out, at, end);
 	*item_bytes = *bytes ? end - at : 0;
-	if (!*bytes && !(*bytes = *scratch = malloc((size_t)(end - at))))
-		return shd_fail_nomem(err);
+	/* Whoever fails, fails in its turn: the others then know who was first. */
 	if (w->in_order && !shd_turn_take(&w->turn, part))
 		return shd_fail(err, SHERD_ECANCELLED, "cancelled", "what comes before it could not be read");
+	if (!*bytes && !(*bytes = *scratch = malloc((size_t)(end - at))))
+		return shd_fail_nomem(err);
 	return *scratch ? gather_part(w->out, at, end, *scratch, item_bytes, err) : SHERD_OK;
 }
 
