@@ -24,7 +24,7 @@ typedef struct cli_command {
 	const char *details;          /* more lines for --help, or NULL */
 	void (*list)(cli_table *out); /* of three columns, for --help below the details; or NULL */
 	cli_command_fn *run;
-	bool by_ranks; /* ranks that MPI started do it together */
+	bool by_ranks;             /* ranks that MPI started do it together */
 	const cli_option *options; /* of its own */
 	size_t option_count;
 } cli_command;

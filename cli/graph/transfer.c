@@ -103,7 +103,7 @@ const cli_command cli_command_graph_push = {
 	.operands = "DB REMOTE",
 	.summary = "Publishes a version in another place, such as a bucket",
 	.details = "Sends the segments that the version there does not name, and makes it current in one step. Of two "
-                   "who\n"
+		   "who\n"
 		   "push at once one wins.\n",
 	.run = push_run,
 	CLI_OPTIONS(transfer_options),

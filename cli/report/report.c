@@ -124,9 +124,9 @@ const cli_command cli_command_report = {
 	.operands = "PATH [OTHER] -o FILE",
 	.summary = "Writes a page that shows what a file or set is like",
 	.details = "One page of HTML without scripts that fetches nothing: what it is, where the bytes are, how files "
-                   "are\n"
+		   "are\n"
 		   "balanced, how values are distributed, what verifying found; with OTHER how the two differ. Of a "
-                   "graph\n"
+		   "graph\n"
 		   "its types, degrees, shards and edges between them. Exit status 1 when verifying found errors.\n",
 	.run = report_run,
 	CLI_OPTIONS(options),

@@ -66,8 +66,8 @@ typedef struct sherd_bundle_want {
 
 /* Loads all of them, several at a time where options has a pool: bytes as sherd_bundle_read() gives them, boxes packed
  * in C order. progress counts bytes. An error about one of them has its index: SHERD_EINVAL, "bad-range", of a box that
- * leaves its tensor; SHERD_EUNSUPPORTED, "no-elements" or "inside-block", of one that cannot be cut. After a failure the
- * destinations hold anything. */
+ * leaves its tensor; SHERD_EUNSUPPORTED, "no-elements" or "inside-block", of one that cannot be cut. After a failure
+ * the destinations hold anything. */
 SHERD_API int sherd_bundle_load(const sherd_bundle *bundle, const sherd_bundle_want *wants, size_t count,
                                 const sherd_bundle_options *options, sherd_error *err);
 /* Borrows all bytes of the tensor, aligned for its type; SHERD_EUNSUPPORTED when the file does not hold them so. As for

@@ -87,11 +87,12 @@ typedef struct sherd_cache_options {
 	uint64_t bytes; /* what the folder may hold; about; 0: 16 GiB */
 } sherd_cache_options;
 /* A store that keeps what is read of another one in a local folder, which is made where it is missing: blocks of 4 MiB
- * and, of what is mapped, whole objects. So a store that cannot map can be mapped, and what was read once is not fetched
- * again as long as the object's identity is the same, which is asked for at each opening. What lies there is held
- * against a checksum before it is handed out, and fetched anew where it does not fit; what was not used for longest goes
- * when the bound is reached. Processes may share the folder. Writes go to the inner store, which belongs to the cache
- * from then on and is closed with it; after a failure it is the caller's. SHERD_EIO when the folder cannot be used. */
+ * and, of what is mapped, whole objects. So a store that cannot map can be mapped, and what was read once is not
+ * fetched again as long as the object's identity is the same, which is asked for at each opening. What lies there is
+ * held against a checksum before it is handed out, and fetched anew where it does not fit; what was not used for
+ * longest goes when the bound is reached. Processes may share the folder. Writes go to the inner store, which belongs
+ * to the cache from then on and is closed with it; after a failure it is the caller's. SHERD_EIO when the folder cannot
+ * be used. */
 SHERD_API int sherd_store_open_cache(sherd_store **out, sherd_store *inner, const char *folder,
                                      const sherd_cache_options *options, sherd_error *err);
 SHERD_API void sherd_store_close(sherd_store *store); /* NULL is fine */
@@ -121,9 +122,9 @@ SHERD_API int sherd_store_list(sherd_store *store, const char *prefix, const cha
 SHERD_API int sherd_store_remove(sherd_store *store, const char *key, sherd_error *err);
 /* The same, but only of what has this identity; else SHERD_ECONFLICT, "replaced", and it stays. */
 SHERD_API int sherd_store_remove_if(sherd_store *store, const char *key, const char *identity, sherd_error *err);
-/* Gives up writes below a prefix that were begun longer ago than age_ns, by the store's clock, and neither committed nor
- * aborted: their writers have died, or will fail. *count: how many there were; with dry_run they stay. None where the
- * store clears such by itself. */
+/* Gives up writes below a prefix that were begun longer ago than age_ns, by the store's clock, and neither committed
+ * nor aborted: their writers have died, or will fail. *count: how many there were; with dry_run they stay. None where
+ * the store clears such by itself. */
 SHERD_API int sherd_store_abandon(uint64_t *count, sherd_store *store, const char *prefix, int64_t age_ns, bool dry_run,
                                   sherd_error *err);
 /* Makes a folder and its parents, durably; it may exist. SHERD_EUNSUPPORTED without SHERD_CAP_MKDIR. */

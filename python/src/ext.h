@@ -129,20 +129,20 @@ void ext_items_done(ext_items *items);
 	X(version)                                                                                                     \
 	X(formats)                                                                                                     \
 	X(dtypes)                                                                                                      \
-	X(format_by_path) X(place) X(store_get) X(store_put) X(detect) X(bundle_open) X(bundle_tensors) X(             \
-		bundle_format) X(bundle_pairs) X(bundle_values) X(bundle_about) X(bundle_map) X(bundle_load) X(verify) \
-		X(convert) X(save) X(stats) X(diff) X(derive) X(arrow_stream) X(set_id) X(ckpt_open) X(ckpt_describe)  \
-			X(ckpt_tensors) X(ckpt_pieces) X(ckpt_load) X(ckpt_save_rank) X(ckpt_start_rank) X(job_poll)   \
-				X(job_wait) X(job_cancel) X(staging) X(staging_bytes) X(ckpt_wait) X(ckpt_list) X(     \
-					ckpt_prune) X(ckpt_remove) X(rows_open) X(rows_describe) X(rows_cursor)        \
-					X(rows_next) X(rows_tell) X(rows_begin_epoch) X(rows_skip) X(rows_gather)      \
-						X(rows_writer) X(rows_append) X(rows_flush) X(rows_commit)             \
-							X(graph_create) X(graph_open) X(graph_version) X(graph_get) X( \
-								graph_find) X(graph_edges) X(graph_walk) X(graph_add)  \
-								X(graph_update) X(graph_delete_file)                   \
-									X(graph_delete_nodes) X(graph_flush)           \
-										X(graph_compact) X(graph_stats)        \
-											X(graph_versions) X(graph_tag) \
-												X(graph_id)
+	X(format_by_path)                                                                                              \
+	X(place) X(store_get) X(store_put) X(detect) X(bundle_open) X(bundle_tensors) X(bundle_format) X(bundle_pairs) \
+		X(bundle_values) X(bundle_about) X(bundle_map) X(bundle_load) X(verify) X(convert) X(save) X(stats) X( \
+			diff) X(derive) X(arrow_stream) X(set_id) X(ckpt_open) X(ckpt_describe) X(ckpt_tensors)        \
+			X(ckpt_pieces) X(ckpt_load) X(ckpt_save_rank) X(ckpt_start_rank) X(job_poll) X(job_wait) X(    \
+				job_cancel) X(staging) X(staging_bytes) X(ckpt_wait) X(ckpt_list) X(ckpt_prune)        \
+				X(ckpt_remove) X(rows_open) X(rows_describe) X(rows_cursor) X(rows_next) X(rows_tell)  \
+					X(rows_begin_epoch) X(rows_skip) X(rows_gather) X(rows_writer) X(rows_append)  \
+						X(rows_flush) X(rows_commit) X(graph_create) X(graph_open)             \
+							X(graph_version) X(graph_get) X(graph_find) X(graph_edges)     \
+								X(graph_walk) X(graph_add) X(graph_update) X(          \
+									graph_delete_file) X(graph_delete_nodes)       \
+									X(graph_flush) X(graph_compact) X(graph_stats) \
+										X(graph_versions) X(graph_tag)         \
+											X(graph_id)
 #define EXT_DECLARE(name) PyObject *ext_##name(PyObject *self, PyObject *args);
 EXT_FUNCTIONS(EXT_DECLARE)

@@ -69,7 +69,8 @@ static sherd_store *open_s3(fixture *f)
 {
 	if (getenv("SHERD_TEST_S3"))
 		return open_real_s3(getenv("SHERD_TEST_S3"));
-	static const s3_quirks deaf = {.unquoted = true, .deaf_delete = true, .deaf_crc = true, .angry = true, .page = 3};
+	static const s3_quirks deaf = {
+		.unquoted = true, .deaf_delete = true, .deaf_crc = true, .angry = true, .page = 3};
 	f->server = s3_server_start(current->deaf ? &deaf : NULL);
 	return s3_server_store(f->server, "some/folder", NULL);
 }

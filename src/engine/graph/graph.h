@@ -64,7 +64,7 @@ struct sherd_graph {
 	graph_buffer buffer;
 	uint64_t next_segment; /* a number that no file has; 0: not known yet */
 	uint64_t next_age;
-	size_t plan_written; /* assignments that are on disk */
+	size_t plan_written;            /* assignments that are on disk */
 	SHD_VEC(graph_written) spilled; /* since the version, and not part of it */
 	graph_fresh fresh;              /* the nodes of these */
 };

@@ -87,7 +87,7 @@ static uint64_t expected_size(const archive *a)
 {
 	uint64_t size = 0;
 	for (uint32_t i = 0; i < a->count; i++)
-		size += a->files[i].size + 2 * (SHD_ZIP_LOCAL + SHD_SDNB_ALIGN + SHD_SDZ_MOST_NAME);
+		size += a->files[i].size + 2 * (uint64_t)(SHD_ZIP_LOCAL + SHD_SDNB_ALIGN + SHD_SDZ_MOST_NAME);
 	return size;
 }
 

@@ -62,7 +62,8 @@ struct sherd_bundle {
 	const struct sherd_model *model; /* whose arrays these are, all of them; NULL: no model's */
 	size_t pair_count;
 	const sherd_pair *pairs;
-	const size_t *same; /* of each tensor, the first one that the file says has the same bytes; NULL: nothing is said */
+	const size_t
+		*same; /* of each tensor, the first one that the file says has the same bytes; NULL: nothing is said */
 	size_t global_count;
 	const sherd_global *globals; /* that its pickles name */
 	const sherd_bundle *whole;   /* of a selection: whose pairs these are; else NULL */
