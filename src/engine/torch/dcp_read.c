@@ -217,7 +217,10 @@ static int dcp_read_part(wanted *w, uint32_t d, uint64_t first, uint64_t count, 
 	const shd_dcp_entry *e = &w->bundle->metadata.entries[w->entry];
 	if (d == e->ndim)
 		return dcp_read_box(w, out, err);
-	uint64_t below = w->suffix[d], row = first / below, skip = first % below;
+	uint64_t below = w->suffix[d];
+	if (!below) /* no element can be asked for */
+		return SHERD_OK;
+	uint64_t row = first / below, skip = first % below;
 	w->n[d] = 1;
 	if (skip || count < below) {
 		uint64_t n = count < below - skip ? count : below - skip;
