@@ -72,7 +72,7 @@ TEST(views_are_read_in_c_order)
 		float got[116];
 		read_floats(b, "t", got, 60);
 		for (size_t i = 0; i < 60; i++)
-			assert_true(got[i] == (float)(i % 5 * 12 + i / 5));
+			assert_int_equal(got[i], i % 5 * 12 + i / 5);
 		read_floats(b, "step", got, 30);
 		for (size_t i = 0; i < 30; i++)
 			assert_true(got[i] == (float)(i * 2));
@@ -81,7 +81,7 @@ TEST(views_are_read_in_c_order)
 			assert_true(got[i] == (float)(i % 12));
 		read_floats(b, "unfold", got, 116);
 		for (size_t i = 0; i < 116; i++)
-			assert_true(got[i] == (float)(i / 4 * 2 + i % 4));
+			assert_int_equal(got[i], i / 4 * 2 + i % 4);
 		read_floats(b, "conj", got, 8);
 		assert_true(got[2] == 1 && got[3] == -1 && got[6] == 1 && got[7] == -3);
 		read_floats(b, "neg", got, 4);
