@@ -5,6 +5,7 @@ here for torch.load(weights_only=True)."""
 
 import argparse
 import collections
+import ctypes
 import warnings
 
 import torch
@@ -31,7 +32,8 @@ def of_type(name, shape=(3, 4)):
 def data(tensor):
     """As it is in C order, little-endian."""
     plain = tensor.detach().resolve_conj().resolve_neg().contiguous().clone()
-    return bytes(plain.untyped_storage())
+    storage = plain.untyped_storage()
+    return ctypes.string_at(storage.data_ptr(), storage.nbytes())
 
 
 def check(path, wanted, format):
