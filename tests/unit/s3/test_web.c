@@ -176,7 +176,7 @@ TEST(more_than_64_MiB_are_not_taken_from_a_server_without_ranges)
 	assert_ok(sherd_writer_append(w, large, len, err));
 	assert_ok(sherd_writer_commit(w, err));
 	sherd_store *store = opened(f, "/test/dir/large", "large");
-	s3_server_fail(f->server, "GET", "large", S3_ALL, 100); /* also when it takes so long that it is asked for again */
+	s3_server_fail(f->server, "GET", "large", S3_ALL, 100); /* a slow answer is asked for again */
 	assert_int_equal(sherd_store_read(&r, store, "large", &e), SHERD_EUNSUPPORTED);
 	assert_string_equal(e.reason, "no-ranges");
 	sherd_store_close(store);
